@@ -98,7 +98,7 @@ def test_an_edited_section_stops_the_commit_and_says_how_to_go_on(
     git(project, "add", "-A")
     code, said = run("cub-check", project, config, store)
     assert code == 1
-    assert "edited by hand" in said
+    assert "edited manually" in said
     assert "--edited move" in said
 
 

@@ -53,7 +53,7 @@ def warn_missed_texts(state: ProjectState) -> Iterator[PlanWarning]:
         verb = "reads" if len(readers[CLAUDE]) == 1 else "read"
         names = " and ".join(readers[CLAUDE])
         message = f"only {names} {verb} this file, because there is an AGENTS.md"
-        hint = "move what all agents should know to AGENTS.md, and import that here: `@AGENTS.md`"
+        hint = "move what all agents should know to AGENTS.md, and import it here: `@AGENTS.md`"
         yield PlanWarning(message, CLAUDE, hint=hint if agents.user_bytes else ONE_FILE_HINT)
 
 
@@ -62,8 +62,8 @@ def _warn_hidden_text(tree: FileTree) -> PlanWarning:
     if hiding:
         message = f"{_CLAUDE_TITLE} does not read this file, because there is a {hiding[0]}"
         return PlanWarning(message, AGENTS, hint=_suggest_import(hiding[0]))
-    message = f"{_CLAUDE_TITLE} does not read this file, because of one in a folder above"
-    return PlanWarning(message, AGENTS, hint="`cub init` makes a CLAUDE.md that imports it")
+    message = f"{_CLAUDE_TITLE} does not read this file, because a parent directory has one"
+    return PlanWarning(message, AGENTS, hint="run `cub init` to create a CLAUDE.md that imports it")
 
 
 def _suggest_import(path: str) -> str:
@@ -95,7 +95,7 @@ def suggest_reading_fix(
     if is_claude:
         return _suggest_import(hiding[0]) if hiding else ""
     has_own_text = any(s.path == AGENTS and s.label != SECTION_LABEL for s in sources)
-    move = f"move what it should know from {CLAUDE} to {AGENTS}"
+    move = f"move the text for this agent from {CLAUDE} to {AGENTS}"
     return move if has_own_text else ONE_FILE_HINT
 
 
@@ -103,8 +103,8 @@ def describe_cut_sources(sources: Sequence[ContextSource], agent: str) -> Iterat
     """Yield a sentence for each file that the agent of a run does not load to its end."""
     for path in dict.fromkeys(source.path for source in sources if source.is_cut):
         title = find_agent_reading(agent).title
-        message = f"{title} does not read {path} to its end, and no AGENTS.md of a folder"
-        yield f"{message}: the run hands over the rest of {path}; {UNREAD_HINT}"
+        message = f"{title} does not read {path} to its end, and no AGENTS.md in a subdirectory"
+        yield f"{message}: the run adds the rest of {path} to the prompt; {UNREAD_HINT}"
 
 
 def _list_other_agents(state: ProjectState, path: str) -> tuple[str, ...]:

@@ -82,8 +82,8 @@ def warn_dangling_settings(tree: FileTree, gone: Collection[str]) -> Iterator[Pl
             continue
         for name in listed:
             if normalize_target(name) in gone:
-                hint = f"take it out of `{location.dotted_key}`, or write a new {name}"
-                message = f"this still names {name}, which will be gone"
+                hint = f"remove it from `{location.dotted_key}`, or create a new {name}"
+                message = f"this still names {name}, which will be deleted"
                 yield PlanWarning(message, location.path, hint=hint)
 
 
@@ -101,7 +101,7 @@ def _plan_edit(state: ProjectState, agent: AgentSettings) -> list[FileEdit]:
     listed = {normalize_target(text) for text in read_string_list(data, location) or ()}
     added = ", ".join(path for path in required if path not in listed)
     path = state.tree.resolve_path(location.path)
-    reason = f"let {agent.title} read {added or 'each text once'}"
+    reason = f"let {agent.title} read {added or 'each file once'}"
     return [FileEdit(path, before, after, reason)]
 
 
@@ -123,7 +123,7 @@ def _find_required_files(state: ProjectState) -> RequiredFiles:
 
 
 def _is_gone(state: ProjectState, path: str) -> bool:
-    """Tell whether there is no such file, and none is made or left out of this checkout."""
+    """Tell whether no such file, and none is made or left out of this checkout."""
     file = state.files[path]
     is_left_out = file.missing is not None and file.missing.is_outside_checkout
     return not (path in state.specs or file.is_present or is_left_out)

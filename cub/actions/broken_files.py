@@ -73,9 +73,9 @@ def _describe_other_fault(state: ProjectState, file: InstructionFile) -> Iterato
     if fault := state.find_fault(file):
         yield PlanWarning(fault.message, file.path, hint=fault.hint)
     elif file.section and file.section.author == "edited":
-        hint = "`cub update` shows the edit; with `--edited move`, its lines go below the section"
+        hint = "run `cub update --edited move` to move the edit below the section"
         line = file.section.start + 1
-        yield PlanWarning("the managed section was edited by hand", file.path, line, hint)
+        yield PlanWarning("the managed section was edited manually", file.path, line, hint)
 
 
 def _inspect_file(state: ProjectState, files: Sequence[InstructionFile]) -> BrokenFile:

@@ -39,7 +39,7 @@ from cub.errors import CubError
 from cub.project.config_layers import resolve_config
 from cub.project.trust_store import load_trust
 
-_HINT = "read it, then `cub trust`; `--trust` agrees for this one time"
+_HINT = "review it, then run `cub trust`; `--trust` allows it for this run only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class ContextBuild:
         """Run the bootstraps of the rules that are taken, as far as they are trusted."""
         untrusted, _ = self._split_scripts(trusted=False)
         for bootstrap in untrusted:
-            message = "this bootstrap is not trusted yet, and was not run"
+            message = "this bootstrap is not trusted and was not run"
             self.warnings.append(PlanWarning(message, bootstrap.name, hint=_HINT))
         trusted, _ = self._split_scripts(trusted=True)
         yield from run_bootstraps(trusted, self.environment)
@@ -133,7 +133,7 @@ class ContextBuild:
     def _run_inline_once(self, report: Callable[[str], None], command: str) -> str | None:
         inline = self._make_inline(command)
         if self._is_untrusted(command, is_project=self._has_project_task):
-            message = f"the command {command!r} is not trusted yet, and was not run"
+            message = f"the command {command!r} is not trusted and was not run"
             self.warnings.append(PlanWarning(message, inline.origin, hint=_HINT))
             return None
         output = run_context_command(inline, self.environment)
@@ -182,8 +182,8 @@ def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> C
     scripts = [*describe_bootstraps(bootstraps), *(describe_task(plan.task) if plan.task else ())]
     texts = [script.text for script in scripts]
     if texts and not is_preview and find_current_attempt(stores.root):
-        hint = "add `--no-bootstrap`, or take a task file without commands"
-        raise CubError("an attempt can't have commands of the project run", hint=hint)
+        hint = "add `--no-bootstrap`, or use a task file without commands"
+        raise CubError("the project's commands cannot be run inside an attempt", hint=hint)
     untrusted = [] if options.trust else load_trust(stores.root).list_untrusted(texts)
     environment = CommandEnvironment(reader.start, call.environ, call.request.parameters)
     build = ContextBuild(

@@ -127,7 +127,9 @@ def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions)
         del rows["code.model"]
     untrusted = list_untrusted_keys(stores.project, stores.root, rows.values(), options.profile)
     if untrusted:
-        raise make_untrusted_error(stores.root, untrusted, "`--trust` agrees for this one time")
+        raise make_untrusted_error(
+            stores.root, untrusted, "`--trust` allows them for this run only"
+        )
 
 
 def _read_permissions(values: Mapping[str, Any], options: CodeOptions) -> Permissions:

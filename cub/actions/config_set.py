@@ -60,9 +60,9 @@ def apply_setting(
     keys = tuple(key.split("."))
     inner = keys[2:] if keys[0] == "profiles" else keys
     if keys == ("schema",):
-        raise UsageError("schema: the migrations write it, nobody else")
+        raise UsageError("schema cannot be set: only migrations write it")
     if (personal or inner != keys) and inner and _is_project_only(inner):
-        raise UsageError(f"{key}: it counts in the project's own file only")
+        raise UsageError(f"{key} can only be set in the project's own file")
     try:
         value = parse_setting_value(text, find_setting(inner))
         layer = parse_layer_bytes(set_config_value(None, key, value), "")
@@ -71,7 +71,7 @@ def apply_setting(
     if layer.warnings:
         unknown, *_ = layer.warnings
         near = unknown.hint if "did you mean" in unknown.hint else ""
-        raise UsageError(unknown.message, hint=near or "`cub config show` lists what there is")
+        raise UsageError(unknown.message, hint=near or "run `cub config show` to list all keys")
     if keys == ("targets",) and value:
         return set_targets(data, list(dict.fromkeys(map(normalize_target, value))))
     return set_config_value(data, key, value, path=path)
@@ -81,14 +81,14 @@ def describe_config_next_step(plan: Plan, key: str) -> str:
     """Say what a user has to do before a value of the project's file counts; "" for nothing."""
     data = plan.edits[0].after
     if key in ("targets", "inline"):
-        return "Run `cub init` to follow it."
+        return "Run `cub init` to apply it."
     if key == "map.tokens" and not parse_config(data, version=__version__).map_tokens:
-        return "Run `cub update` to take the map away."
+        return "Run `cub update` to delete the map."
     if key in ("map.tokens", "map.exclude"):
-        return "Run `cub update` to draw the map anew."
+        return "Run `cub update` to regenerate the map."
     commands = list_config_commands(data)
     if commands and commands != list_config_commands(plan.edits[0].before):
-        return "Run `cub trust`: no run begins before you agree."
+        return "Run `cub trust`: `cub run` refuses to start until you do."
     return ""
 
 
@@ -104,7 +104,7 @@ def _plan_gitignore(project: Project, config: ProjectConfig) -> Plan:
     old_lines = list_gitignore_lines(project.config)
     added = " and ".join(line for line in lines if line not in old_lines)
     removed = " and ".join(line for line in old_lines if line not in lines)
-    hint = f"write {added} into it" if added else f"take {removed} out of it"
+    hint = f"add {added} to it" if added else f"remove {removed} from it"
     return Plan((), (replace(result.warning, hint=hint),))
 
 

@@ -30,7 +30,7 @@ class ContextScript(NamedTuple):
         """Return it as a line for a person; of a script, only where it is."""
         if self.kind == "bootstrap":
             return f"a bootstrap: {self.source}"
-        return f"a command of a task file: {self.text}, in {self.source}"
+        return f"a command in a task file: {self.text}, in {self.source}"
 
 
 def make_text_reader(project: Project, directory: Path) -> TextReader:

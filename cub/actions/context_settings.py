@@ -88,12 +88,12 @@ def find_refusal(
 ) -> CubError | None:
     """Return why the commands may not run; None if they may. `row` is the configured list."""
     if settings.commands and find_current_attempt(root):
-        hint = "add `--no-context-exec`, and run yourself what you need the output of"
-        return CubError("an attempt can't have context commands run", hint=hint)
+        hint = "add `--no-context-exec`, and run the commands that you need directly"
+        return CubError("context commands cannot be run inside an attempt", hint=hint)
     if options.trust or options.no_context_exec or options.confirm:
         return None
     untrusted = list_untrusted_keys(project, root, [row], profile)
-    hint = "`--trust` agrees for this one time, and `--no-context-exec` runs none of these commands"
+    hint = "`--trust` allows them for this run only, and `--no-context-exec` skips them"
     return make_untrusted_error(root, untrusted, hint) if untrusted else None
 
 
@@ -121,10 +121,10 @@ def list_untrusted_keys(
 
 def make_untrusted_error(root: Path, keys: Mapping[str, str], hint: str) -> CubError:
     """Make the error for keys of the project that the person has not agreed to."""
-    again = "changed since you trusted it" if load_trust(root).config else "is not trusted yet"
+    again = "changed since you trusted them" if load_trust(root).config else "are not trusted"
     return CubError(
-        f"what this project runs {again}",
+        f"the commands of this project {again}",
         where=CONFIG_FILE,
-        hint=f"read it, then `cub trust`; {hint}",
+        hint=f"review them, then run `cub trust`; {hint}",
         details=[f"{key}: {value}" for key, value in keys.items()],
     )

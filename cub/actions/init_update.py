@@ -117,7 +117,7 @@ def plan_update(
     migrated, project = plan_migrations(project, prune=prune, folder=migrations)
     state = load_project_state(project, templates=templates)
     if not due_migrations and not state.is_initialized:
-        raise CubError("there is no cub in this project yet", hint="run `cub init`")
+        raise CubError("this project has no cub files yet", hint="run `cub init`")
     map_plan, mapped = plan_fresh_map(project, progress, schedule_write, check=check)
     if mapped is not project:
         state = load_project_state(mapped, templates=templates)
@@ -221,7 +221,7 @@ def _plan_state_edit(state: ProjectState, local_state: CheckoutState) -> list[Fi
     new_state = replace(local_state, templates=state.templates.version)
     if before is not None and new_state == state.local_state:
         return []  # whatever a formatter did to its bytes
-    reason = "what this checkout alone remembers"
+    reason = "local state of this checkout"
     return [FileEdit(STATE_FILE, before, new_state.to_bytes(), reason, is_local=True)]
 
 
@@ -249,5 +249,5 @@ def _plan_targets(
     if all(set(targets) == set(paths) for paths in known):
         return Plan()
     before = project.tree.read(CONFIG_FILE)
-    edit = FileEdit(CONFIG_FILE, before, set_targets(before, targets), "remember the targets")
+    edit = FileEdit(CONFIG_FILE, before, set_targets(before, targets), "record the targets")
     return Plan((edit,))

@@ -116,8 +116,8 @@ def archive_old_events(stores: Stores, before: str) -> ArchiveResult:
     """Move older events of tasks that are closed, or gone, to the archive."""
     at = parse_timestamp(before)
     if at is None:
-        hint = "for example 2026-01-31, or 2026-01-31T12:00"
-        raise UsageError(f"{before!r} is no date", hint=hint)
+        hint = "write a date such as 2026-01-31 or 2026-01-31T12:00"
+        raise UsageError(f"{before!r} is not a date", hint=hint)
     tasks = stores.backend.read_tasks().summaries
     open_ids = {key for key, task in tasks.items() if not task.is_closed}
     return move_to_archive(

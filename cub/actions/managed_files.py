@@ -73,7 +73,7 @@ CURSOR_RULE = ManagedFile(
     CURSOR_RULE_FILE.path,
     "",
     "<!-- {} -->",
-    "the shared instructions as a rule of Cursor's",
+    "the shared instructions as a Cursor rule",
     front_matter="---\ndescription: Shared instructions for agents\nalwaysApply: true\n---\n",
 )
 
@@ -155,25 +155,25 @@ def plan_constitution(tree: FileTree, templates: TemplateSet) -> FileEdit | None
     if tree.read(CONSTITUTION) is not None:
         return None
     text = templates.read_file("constitution.md").encode()
-    return FileEdit(CONSTITUTION, None, text, "install: operating principles, yours from now on")
+    return FileEdit(CONSTITUTION, None, text, "install: operating principles, for you to edit")
 
 
 def _offer_new_text(
     file: ManagedFile, tree: FileTree, fresh: bytes, version: int, state: CheckoutState
 ) -> RefreshResult:
     if not file.offer:
-        hint = "delete it and run `cub init` to get cub's own"
+        hint = "delete it and run `cub init` to get cub's version"
         warning = PlanWarning("kept as you wrote it", file.path, None, hint)
         return RefreshResult(state.with_offer(file.path, version), warning=warning)
     old = tree.read(file.offer_path)
     if old is not None and not is_intact(old):
-        hint = "it is yours: move it away, and cub puts its new text there"
-        warning = PlanWarning("left as it is", file.offer_path, None, hint)
+        hint = "you edited it: move it elsewhere, and cub writes its new version there"
+        warning = PlanWarning("left unchanged", file.offer_path, None, hint)
         return RefreshResult(state, warning=warning)
-    reason = f"offer v{version}: {file.path} is yours"
+    reason = f"offer v{version}: you edited {file.path}"
     edit = FileEdit(file.offer_path, old, fresh, reason, is_local=True)
-    message = f"kept as you edited it; the text of v{version} is in {file.offer_path}"
-    hint = "take over what you want from it, then delete it"
+    message = f"your edited version is kept; v{version} is in {file.offer_path}"
+    hint = "copy what you want from it, then delete it"
     warning = PlanWarning(message, file.path, hint=hint)
     new_state = state.with_offer(file.path, version)
     return RefreshResult(new_state, edit if old != fresh else None, warning)

@@ -31,23 +31,23 @@ from cub.prompt.section_text import recognize_section
 
 def warn_missing_sections(state: ProjectState) -> Iterator[PlanWarning]:
     """Yield the sections and files that a user deleted: `update` reports, `init` restores them."""
-    hint = "`cub init` puts it back; to go on without it, set `targets` in .cub/config.yaml"
+    hint = "run `cub init` to restore it, or remove it from `targets` in .cub/config.yaml"
     for path in state.specs:
         file = state.files[path]
         if file.missing:
             yield _warn_missing_file(file.missing)
         elif not file.exists:
-            yield PlanWarning("this file is gone", path, hint=hint)
+            yield PlanWarning("this file is missing", path, hint=hint)
         elif file.section is None and not is_fully_managed(path):
-            yield PlanWarning("the managed section is gone", file.real_path, hint=hint)
+            yield PlanWarning("the managed section is missing", file.real_path, hint=hint)
 
 
 def warn_missing_constitution(state: ProjectState) -> Iterator[PlanWarning]:
     """Yield a warning if the constitution is gone, and a section still has something of it."""
     is_gone = not state.available.constitution
     if is_gone and any(_has_constitution(state, path) for path in state.specs):
-        message = "this file is gone, and the sections refer to it no longer"
-        hint = "`cub init` installs cub's own text again; git may have yours"
+        message = "this file is missing, so the sections no longer refer to it"
+        hint = "run `cub init` to install cub's version; git may have yours"
         yield PlanWarning(message, CONSTITUTION, hint=hint)
 
 
@@ -71,28 +71,28 @@ def warn_recreated_files(state: ProjectState, paths: Iterable[str]) -> Iterator[
         file = state.files.get(path)
         missing = file.missing if file else state.tree.find_missing(path)
         if missing and not missing.is_outside_checkout:
-            message = "git has this file, deleted here: a new one takes its place"
+            message = "git has this file, deleted here: a new one replaces it"
             yield PlanWarning(message, path, hint=missing.hint)
 
 
 def _warn_missing_file(missing: MissingFile) -> PlanWarning:
     if missing.is_outside_checkout:
-        message = f"not refreshed: git keeps it out of this checkout ({missing.reason})"
+        message = f"not updated: git excludes it from this checkout ({missing.reason})"
         return PlanWarning(message, missing.path, hint=missing.hint)
-    hint = f"{missing.hint}; `cub init` writes a new one; to go on without it, "
-    hint += "set `targets` in .cub/config.yaml"
-    return PlanWarning("this file is gone", missing.path, hint=hint)
+    hint = f"{missing.hint}; `cub init` creates a new one; "
+    hint += "or remove it from `targets` in .cub/config.yaml"
+    return PlanWarning("this file is missing", missing.path, hint=hint)
 
 
-ONE_FILE_HINT = "to give all agents one file, `mv -f CLAUDE.md AGENTS.md` and run `cub init` again"
+ONE_FILE_HINT = "to use one file for all agents, run `mv -f CLAUDE.md AGENTS.md`, then `cub init`"
 
 
 def warn_changed_reading(state: ProjectState) -> Iterator[PlanWarning]:
     """Yield a warning if a new AGENTS.md keeps agents from a CLAUDE.md that they read until now."""
     agents, claude = state.files[AGENTS_MD.path], state.files[CLAUDE_MD.path]
     if agents.path in state.specs and not agents.is_present and claude.user_bytes:
-        message = "opencode and Amp read this file from now on, and CLAUDE.md no longer"
-        hint = f"its section asks them to open CLAUDE.md; {ONE_FILE_HINT}"
+        message = "opencode and Amp now read this file instead of CLAUDE.md"
+        hint = f"its section tells them to open CLAUDE.md; {ONE_FILE_HINT}"
         yield PlanWarning(message, agents.path, hint=hint)
 
 
@@ -101,21 +101,21 @@ def warn_odd_targets(state: ProjectState) -> Iterator[PlanWarning]:
     for path, file in state.files.items():
         if file.case_variant and path in (*state.targets, AGENTS_MD.path):
             yield PlanWarning(
-                f"left alone: on some disks it is the same file as {path}",
+                f"skipped: on case-insensitive file systems it is the same file as {path}",
                 posixpath.join(posixpath.dirname(path), file.case_variant),
                 hint=f"rename it to {posixpath.basename(path)}, then run `cub init`",
             )
         elif file.lacks_folder and path in state.targets and is_nested_target(path):
-            hint = "take it out of `targets` in .cub/config.yaml"
-            warning = PlanWarning("its folder is gone", path, hint=hint)
+            hint = "remove it from `targets` in .cub/config.yaml"
+            warning = PlanWarning("its directory is missing", path, hint=hint)
             yield _warn_missing_file(file.missing) if file.missing else warning
     for file in list_orphaned_sections(state):
         hint = "delete the section, or add the file to `targets` in .cub/config.yaml"
-        yield PlanWarning("this section is not kept up to date", file.path, None, hint)
+        yield PlanWarning("cub does not update this section", file.path, None, hint)
     rule = state.files[CURSOR_RULE.path].document
     if CURSOR_RULE.path not in state.specs and rule and parse_file_header(rule.data):
         hint = "delete it, or add it to `targets` in .cub/config.yaml"
-        yield PlanWarning("this file is not kept up to date", CURSOR_RULE.path, None, hint)
+        yield PlanWarning("cub does not update this file", CURSOR_RULE.path, None, hint)
     yield from _warn_duplicate_text(state)
 
 
@@ -126,8 +126,8 @@ def _warn_duplicate_text(state: ProjectState) -> Iterator[PlanWarning]:
             continue  # somebody else's file of that name
         if target and target.also_reads_agents_md and AGENTS_MD.path in state.specs:
             agent = target.also_reads_agents_md
-            message = f"{agent} reads AGENTS.md too, and gets the same text twice"
-            hint = f"take {path} out of `targets`, unless some of its readers know only this file"
+            message = f"{agent} also reads AGENTS.md, and gets the same text twice"
+            hint = f"remove {path} from `targets`, unless another agent reads only this file"
             yield PlanWarning(message, path, hint=hint)
 
 
@@ -143,7 +143,7 @@ def warn_tracked_local_files(project: Project) -> Iterator[PlanWarning]:
     local = map_local_files(project.config)
     for path in () if project.is_commit else git.filter_tracked_files(project.root, [*local]):
         message = f"git tracks this file, so `{local[path]}: false` does not keep it out of commits"
-        yield PlanWarning(f"{message} yet", path, hint=f"`git rm --cached {path}`, then commit")
+        yield PlanWarning(f"{message} yet", path, hint=f"run `git rm --cached {path}`, then commit")
 
 
 def add_flag_warnings(project: Project, plan: Plan) -> Plan:
@@ -151,9 +151,9 @@ def add_flag_warnings(project: Project, plan: Plan) -> Plan:
     paths = [edit.path for edit in plan.shared_edits if edit.before is not None]
     warnings = (
         PlanWarning(
-            f"git will not show this change: the file is marked {flag}",
+            f"git hides this change: the file is marked {flag}",
             path,
-            hint=f"`git update-index --no-{flag} {path}` shows it in `git status` and `git diff`",
+            hint=f"run `git update-index --no-{flag} {path}` to show it in `git status`",
         )
         for path, flag in git.find_flagged_files(project.root, paths).items()
     )
@@ -162,17 +162,19 @@ def add_flag_warnings(project: Project, plan: Plan) -> Plan:
 
 def warn_ignored_folder(state: ProjectState) -> Iterator[PlanWarning]:
     """Yield a warning if git ignores what the sections refer to: other checkouts lack it."""
-    lacking = "other checkouts lack what the sections refer to"
+    lacking = "other checkouts will not have what the sections refer to"
     if state.project.is_ignored(CONSTITUTION):
-        hint = "take .cub out of your .gitignore; cub brings one for its local files"
-        yield PlanWarning(f"git ignores this folder: {lacking}", ".cub", hint=hint)
+        hint = (
+            "remove .cub from your .gitignore; .cub/.gitignore already excludes cub's local files"
+        )
+        yield PlanWarning(f"git ignores this directory: {lacking}", ".cub", hint=hint)
     elif state.available.map and state.project.config.map_commit and state.project.is_ignored(MAP):
-        hint = "take it out of your .gitignore, or set `map: {commit: false}`"
+        hint = "remove it from your .gitignore, or set `map: {commit: false}`"
         yield PlanWarning(f"git ignores this file: {lacking}", MAP, hint=hint)
 
 
 _Planned = Mapping[str, bytes | None]
-UNREAD_HINT = "move parts of the text to files that agents open when they need them, "
+UNREAD_HINT = "move parts of it to files that agents open when needed, "
 UNREAD_HINT += "or set `project_doc_max_bytes` in ~/.codex/config.toml"
 
 
@@ -205,20 +207,22 @@ def warn_unread_files(state: ProjectState, plan: Plan = Plan()) -> Iterator[Plan
         else:
             unread = len(document.data) - limit
             message = f"Codex reads this file without its last {unread:,} bytes"
-            message += "" if is_nested_target(path) else ", and no AGENTS.md of a folder"
+            message += "" if is_nested_target(path) else ", and no AGENTS.md in a subdirectory"
             yield PlanWarning(message, path, hint=UNREAD_HINT)
 
 
 def _make_unread_warning(file: InstructionFile, line: int) -> PlanWarning:
     limit = f"{CODEX_MAX_BYTES // 1024} KiB"
     if is_nested_target(file.path):
-        message = f"Codex reads {limit} of AGENTS.md files from the root down, not this section"
+        message = (
+            f"Codex reads only {limit} of AGENTS.md files from the root down, not this section"
+        )
         return PlanWarning(message, file.path, line, "shorten the AGENTS.md files above it")
-    message = f"Codex reads the first {limit} of this file only, and the section ends behind them"
+    message = f"Codex reads only the first {limit} of this file, and the section ends after that"
     if file.section:
         hint = "move the section, with its markers, to the top of the file, or split the file"
     else:
-        hint = "after `cub remove` and `cub config set placement top`, `cub init` puts it first; "
+        hint = "run `cub remove`, `cub config set placement top`, and `cub init` to put it first; "
         hint += "or split the file"
     return PlanWarning(message, file.path, line, hint)
 

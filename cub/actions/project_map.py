@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 CACHE_FOLDER = ".cub/cache"
 CACHE_FILES = (".gitignore", FINGERPRINT_FILE, FACTS_FILE, MAP_CACHE_FILE)
 _BUDGET = re.compile(rb"of (\d+) tokens")
-_HEADER_TEXT = "project map, about {estimate} of {tokens} tokens; `cub map` renews it"
+_HEADER_TEXT = "project map, about {estimate} of {tokens} tokens; `cub map` updates it"
 
 
 class MapOptions(NamedTuple):
@@ -90,29 +90,35 @@ def resolve_map_settings(project: Project, options: MapOptions) -> MapSettings:
 def _require_min_tokens(tokens: int, options: MapOptions) -> None:
     if tokens >= MIN_MAP_TOKENS:
         return
-    message, least = f"a map of {tokens} tokens says nothing", f"give it at least {MIN_MAP_TOKENS}"
+    message, least = f"a map of {tokens} tokens is too small", f"use at least {MIN_MAP_TOKENS}"
     if options.tokens is not None:
         raise UsageError(message, hint=least)
-    hint = f"{least}, or 0 for none" if tokens else "`cub map --tokens N` asks for one all the same"
+    hint = (
+        f"{least}, or 0 for no map"
+        if tokens
+        else "pass `cub map --tokens N` to generate one anyway"
+    )
     raise CubError(f"map.tokens: {message}", where=CONFIG_FILE, hint=hint)
 
 
 def _require_patterns(configured: tuple[str, ...], requested: tuple[str, ...]) -> None:
     for pattern in (*configured, *requested):
         if not is_valid_ignore_pattern(pattern):
-            hint = "write it as in a .gitignore"
+            hint = "use `.gitignore` syntax"
             if pattern in configured:
-                message = f"map.exclude: {pattern!r} is no pattern"
+                message = f"map.exclude: {pattern!r} is not a pattern"
                 raise CubError(message, where=CONFIG_FILE, hint=hint)
-            raise UsageError(f"--exclude: {pattern!r} is no pattern", hint=hint)
+            raise UsageError(f"--exclude: {pattern!r} is not a pattern", hint=hint)
 
 
 def warn_unsaved_options(project: Project, options: MapOptions) -> tuple[PlanWarning, ...]:
     """Return a warning if the next `cub update` would generate another map."""
     if resolve_map_settings(project, options) == resolve_map_settings(project, MapOptions()):
         return ()
-    hint = "`cub config set map.tokens N` and `map.exclude` in .cub/config.yaml last"
-    return (PlanWarning("the next `cub update` goes by the configuration again", MAP, hint=hint),)
+    hint = "to keep them, set `map.tokens` and `map.exclude` in .cub/config.yaml"
+    return (
+        PlanWarning("the next `cub update` will use the configured values again", MAP, hint=hint),
+    )
 
 
 def plan_map(project: Project, map_file: MapFile, warnings: tuple[PlanWarning, ...] = ()) -> Plan:
@@ -133,7 +139,7 @@ def plan_map(project: Project, map_file: MapFile, warnings: tuple[PlanWarning, .
 
     fresh = match_newline(map_file.data, data)
     old, new = _parse_budget(data), _parse_budget(fresh)
-    change = f", for {new} tokens in place of {old}" if old and old != new else ""
+    change = f", for {new} tokens instead of {old}" if old and old != new else ""
     edit = FileEdit(MAP, data, fresh, f"refresh: the project map{change}", is_local=local)
     plan = Plan((edit,), warnings)
     if is_written_by_cub(project, data):
@@ -177,9 +183,12 @@ def plan_fresh_map(
 def _make_stale_warning(data: bytes, map_file: MapFile) -> PlanWarning:
     old, new = _parse_budget(data), _parse_budget(map_file.data)
     if not (old and new) or old == new:
-        return PlanWarning("the map is older than the files", MAP, hint="`cub map` renews it")
-    message = f"the map was drawn for {old} tokens, and the configuration says {new}"
-    hint = f"`cub config set map.tokens {old}` keeps that, `cub map` draws it for {new}"
+        return PlanWarning("the map is older than the files", MAP, hint="`cub map` updates it")
+    message = f"the map was generated for {old} tokens, but map.tokens is {new}"
+    hint = (
+        f"run `cub map` to generate it for {new} tokens, or `cub config set map.tokens "
+        f"{old}` to keep it"
+    )
     return PlanWarning(message, MAP, hint=hint)
 
 
@@ -213,7 +222,7 @@ def _get_cache_folder(root: Path) -> Path:
 
 def _plan_backup(project: Project, data: bytes) -> Plan:
     path = f"{BACKUP_FOLDER}/.cub-map.md.{sha256(data).hexdigest()[:16]}.md"
-    hint = "write what agents should know into AGENTS.md: the map is made from the files"
+    hint = "put what agents should know in AGENTS.md: the map is generated from the files"
     warning = PlanWarning(f"it was edited; the old text is kept in {path}", MAP, hint=hint)
     return plan_backup(project.tree, path, data, "keep the edited map", warning)
 

@@ -26,7 +26,7 @@ from cub.prompt.section_text import SectionSpec, list_released_bodies, render_se
 from cub.prompt.templates import TemplateSet, load_shipped_templates
 from cub.store.store_paths import TASKS_FILE
 
-_AUTHORS = {"cub": "as cub wrote it", "edited": "edited by hand", "unknown": "by who knows whom"}
+_AUTHORS = {"cub": "as cub wrote it", "edited": "edited manually", "unknown": "author unknown"}
 SKILLS_FOLDER = ".claude/skills"
 
 
@@ -124,14 +124,14 @@ def make_unmarked_error(document: Document, parts: Sequence[UnmarkedSection]) ->
     return CubError(
         "a managed section without its BEGIN and END markers",
         where=document.format_location(parts[0].start),
-        hint="run `cub repair`: it puts them back, drops the text, or leaves it to you",
+        hint="run `cub repair` to restore them, delete the text, or keep it as yours",
         details=[f"{document.format_location(p.start)}: {_describe_unmarked(p)}" for p in parts],
     )
 
 
 def _describe_unmarked(part: UnmarkedSection) -> str:
     if part.similar:
-        return f"an edited text of cub's, {part.similar.share:.0%} of which is unchanged"
+        return f"an edited section of cub's text, {part.similar.share:.0%} of it unchanged"
     return "cub's own text" if part.is_proven else "cub's comments; the text below them was edited"
 
 

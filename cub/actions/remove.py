@@ -58,7 +58,7 @@ def plan_remove(
     deleted_paths = {edit.path for edit in plan.edits if edit.after is None}
     plan = merge_plans([plan, Plan((), tuple(warn_dangling_settings(state.tree, deleted_paths)))])
     if plan.is_empty and not state.tree.list_names(".cub") - {Path(LOCK_FILE).name}:
-        raise CubError("there is no cub in this project")
+        raise CubError("this project has no cub files")
     return add_flag_warnings(project, plan)
 
 
@@ -98,13 +98,13 @@ def plan_managed_file_removal(state: ProjectState, file: ManagedFile) -> Plan:
     elif header and header.is_intact:
         edits.append(FileEdit(file.path, data, None, f"delete: {file.purpose}"))
     elif data is not None:
-        warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.path))
+        warnings.append(PlanWarning("kept, because it was edited", file.path))
     offer = state.tree.read(file.offer_path) if file.offer else None
     if offer is not None and is_intact(offer):
-        reason = "delete: an offer of cub's"
+        reason = "delete: an unused offer"
         edits.append(FileEdit(file.offer_path, offer, None, reason, is_local=True))
     elif offer is not None:
-        warnings.append(PlanWarning("kept, because it is not as cub wrote it", file.offer_path))
+        warnings.append(PlanWarning("kept, because it was edited", file.offer_path))
     return Plan(tuple(edits), tuple(warnings))
 
 
@@ -135,7 +135,7 @@ def _plan_managed_files(state: ProjectState, sections: Plan) -> Plan:
         plans.append(plan_managed_file_removal(state, MAP_FILE))
     plans.append(Plan(tuple(_plan_cache_removal(state))))
     if (data := state.tree.read(STATE_FILE)) is not None:
-        reason = "delete: what this checkout alone remembers"
+        reason = "delete: local state of this checkout"
         plans.append(Plan((FileEdit(STATE_FILE, data, None, reason, is_local=True),)))
     return merge_plans(plans)
 
@@ -157,9 +157,9 @@ def _plan_purge(state: ProjectState, kept_backups: set[str]) -> Plan:
         if name in _FILES_IN_USE or name in kept_backups:
             continue
         if path.is_symlink() or not path.is_file():
-            warnings.append(PlanWarning("left: this is not a regular file", name))
+            warnings.append(PlanWarning("kept: not a regular file", name))
         elif link := _find_link(state, name):
-            warnings.append(PlanWarning(f"left: {link} is a link to it", name))
+            warnings.append(PlanWarning(f"kept: {link} is a link to it", name))
         else:
             data, is_local = state.tree.read(name), name.startswith(f"{CACHE_FOLDER}/")
             edits.append(FileEdit(name, data, None, "delete: --purge", is_local=is_local))

@@ -62,7 +62,7 @@ def make_repair_report(
     files = {**state.files, **read_instruction_files(state.tree, more_paths)}
     for path in paths:
         if not files[path].is_present:
-            raise UsageError("there is no such file", where=path)
+            raise UsageError("no such file", where=path)
     broken = list_broken_files(state, files.values(), paths)
     # What a file needs depends on the others: assume that each is repaired the first way.
     repaired = {file.real: file.choices[0].data for file in broken if file.choices}
@@ -83,9 +83,9 @@ def plan_repair(
     """Return the plan of one choice."""
     choices = {choice.n: choice for choice in make_repair_report(project, paths, templates).choices}
     if number not in choices:
-        available = f"the choices are 1 to {len(choices)}" if choices else "there is none"
-        message = f"there is no choice {number}: {available}"
-        raise UsageError(message, hint="`cub repair` lists them")
+        available = f"choose from 1 to {len(choices)}" if choices else "nothing to repair"
+        message = f"unknown choice {number}: {available}"
+        raise UsageError(message, hint="run `cub repair` to list them")
     return add_flag_warnings(project, Plan((choices[number].edit,)))
 
 
@@ -96,9 +96,9 @@ def describe_repair_next_step(
     state = load_project_state(project, templates=templates)
     (edit,) = plan.edits
     if conflicts := find_conflicts(Document(edit.after or b"")):
-        return f"Conflicts are left in {edit.path}, from line {conflicts[0].start + 1} on."
+        return f"{edit.path} still has conflicts, from line {conflicts[0].start + 1} on."
     if find_conflicts(Document(edit.before or b"")):
-        return f"`git add {edit.path}` marks the conflict as resolved."
+        return f"Run `git add {edit.path}` to mark the conflict as resolved."
     for path in state.specs:
         file = state.files[path]
         if file.real_path == edit.path and not state.find_fault(file):
@@ -108,11 +108,11 @@ def describe_repair_next_step(
 
 def _describe_section_step(state: ProjectState, path: str, section: Section | None) -> str:
     if section is None:
-        return "`cub init` adds a new section."
+        return "Run `cub init` to add a new section."
     if section.author == "edited":
         return ""  # a warning says so
     current = section.is_current(state.render_body(path), state.templates.version)
-    return "" if current else "`cub update` brings the section up to date."
+    return "" if current else "Run `cub update` to bring the section up to date."
 
 
 def _iter_changes(
@@ -122,7 +122,7 @@ def _iter_changes(
     for choice in file.choices:
         data, why = _render_choice(state, file, choice, repaired), choice.reason
         if data != choice.data:
-            again = "the section is rendered anew"
+            again = "the section is regenerated"
             why += f"; {again if choice.needs_render else 'a new section is added'}"
         if data != file.document.data:
             yield why, FileEdit(file.real, file.document.data, data, choice.title)

@@ -46,8 +46,8 @@ def find_schema(text: str) -> str:
     if (command := f"cub {text.removeprefix('cub ')}") in names_by_command:
         return names_by_command[command]
     near = suggest_similar(text, names)
-    hint = f"did you mean {near!r}?" if near else "`cub schema` lists them"
-    raise UsageError(f"no schema {text!r}", hint=hint)
+    hint = f"did you mean {near!r}?" if near else "run `cub schema` to list them"
+    raise UsageError(f"unknown schema {text!r}", hint=hint)
 
 
 def bundle_schema(name: str) -> JsonSchema:

@@ -60,16 +60,16 @@ def plan_section(options: SectionWriteOptions, file: InstructionFile, spec: Sect
         if not saved.below:
             raise
         raise CubError(
-            "the lines inside the section can't be moved: they would change what follows them",
+            "the lines inside the section cannot be moved: the text after them would change",
             where=document.path,
-            hint="move them by hand, or use --edited replace, "
-            f"which keeps them in {BACKUP_FOLDER}/",
+            hint="move them yourself, or pass `--edited replace` to keep them only in "
+            f"{BACKUP_FOLDER}/",
         ) from None
     before = file.document.data if file.document else None
     changes = options.templates.list_changes(section.version, version) if section else ()
     reason = _describe_reason(file, version)
     edit = FileEdit(file.real_path, before, result.document.data, reason, changes)
-    message = f"the section goes to the top: {result.moved_to_top_reason}"
+    message = f"the section is added at the top: {result.moved_to_top_reason}"
     warnings = (PlanWarning(message, file.real_path),) if result.moved_to_top_reason else ()
     return merge_plans([Plan((edit,), warnings), saved.plan])
 
@@ -88,7 +88,7 @@ def plan_section_removal(
     else:
         data = remove_section(document, section, top=options.at_top)
     if data or stays:
-        edit = FileEdit(file.real_path, document.data, data, "take the managed section out")
+        edit = FileEdit(file.real_path, document.data, data, "remove the managed section")
     else:
         reason = "delete: it held only the managed section"
         edit = FileEdit(file.real_path, document.data, None, reason)
@@ -120,19 +120,21 @@ def _save_user_lines(
     if section.author == "cub" or digest == compute_digest(body.encode()):
         return _SavedLines()
     if section.author == "unknown":
-        return _SavedLines(plan=_plan_section_backup(options, file, "no digest tells who wrote it"))
+        return _SavedLines(
+            plan=_plan_section_backup(options, file, "without a digest, its author is unknown")
+        )
     original = recognize_section(options.templates, section.version, section.digest, spec)
     if options.edited_policy == "refuse":
         raise CubError(
-            "the managed section was edited by hand; nothing was written",
+            "the managed section was edited manually; nothing was written",
             where=f"{file.real_path}:{section.start + 1}",
-            hint="--edited move puts these lines below the section, "
-            f"--edited replace keeps them in {BACKUP_FOLDER}/ only",
+            hint="pass `--edited move` to move these lines below the section, or "
+            f"`--edited replace` to keep them only in {BACKUP_FOLDER}/",
             details=diff_hand_edits(file.real_path, section, original, body),
         )
     if options.edited_policy == "move":
         return _SavedLines(extract_user_lines(body if original is None else original, section.body))
-    return _SavedLines(plan=_plan_section_backup(options, file, "a person edited it"))
+    return _SavedLines(plan=_plan_section_backup(options, file, "it was edited manually"))
 
 
 def make_backup_path(file: InstructionFile) -> str:

@@ -85,8 +85,8 @@ def _find_root_file(
 ) -> str:
     names = [name for name in ROOT_FILES if name in specs or files[name].is_present]
     if not names:
-        message = "there is no file at the root that this one could point to"
-        raise CubError(message, where=nested.path, hint=f"add {AGENTS} to the targets")
+        message = "the root has no instruction file that this one can point to"
+        raise CubError(message, where=nested.path, hint=f"add {AGENTS} to `targets`")
     return posixpath.relpath(names[0], posixpath.dirname(nested.real_path))
 
 

@@ -40,7 +40,7 @@ def read_file_argument(context: typer.Context, file: Path) -> bytes:
 
     data = read_single_file(get_global_options(context).directory / file, file.as_posix())
     if data is None:
-        raise UsageError("there is no such file", where=file.as_posix())
+        raise UsageError("no such file", where=file.as_posix())
     return data
 
 

@@ -92,7 +92,7 @@ class ResolvedConfig:
         below = [row for row in rows if row.key == key or row.key.startswith(f"{key}.")]
         if not below:
             near = suggest_similar(key, [*(row.key for row in rows), *SECTION_DESCRIPTIONS])
-            hint = f"did you mean {near!r}?" if near else "`cub config show` lists what there is"
+            hint = f"did you mean {near!r}?" if near else "run `cub config show` to list all keys"
             raise UsageError(f"unknown key {key!r}", hint=hint)
         if below[0].key == key:
             return below[0]

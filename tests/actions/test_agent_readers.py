@@ -112,7 +112,7 @@ def test_two_texts_without_an_import_are_told_with_the_line_that_joins_them() ->
         (AGENTS, "add the line `@AGENTS.md` to CLAUDE.md"),
         (
             CLAUDE,
-            "move what all agents should know to AGENTS.md, and import that here: `@AGENTS.md`",
+            "move what all agents should know to AGENTS.md, and import it here: `@AGENTS.md`",
         ),
     ]
     for files in (OURS, {}, {**OURS, CLAUDE: "@AGENTS.md\n\n# Theirs\n"}):
@@ -128,7 +128,7 @@ def test_a_text_that_a_file_of_cubs_hides_is_told_with_the_way_to_one_file(
     (warning,) = warn_missed_texts(state_after_init(THEIRS, agents=agents))
     assert warning.path == CLAUDE
     assert warning.message == f"only {readers} this file, because there is an AGENTS.md"
-    assert "`mv -f CLAUDE.md AGENTS.md` and run `cub init` again" in warning.hint
+    assert "`mv -f CLAUDE.md AGENTS.md`, then `cub init`" in warning.hint
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_a_file_above_the_project_is_made_up_for_by_init(tmp_path: Path) -> None
     root = tmp_path / "project"
     state = state_after_init(OURS, root, targets=[AGENTS])
     assert said(list(warn_missed_texts(state))) == [
-        (AGENTS, "`cub init` makes a CLAUDE.md that imports it")
+        (AGENTS, "run `cub init` to create a CLAUDE.md that imports it")
     ]
     made = state_after_init(OURS, root)
     assert "@AGENTS.md" in (made.tree.read(CLAUDE) or b"").decode()
@@ -165,7 +165,7 @@ def fix(state: ProjectState, agent: str, version: tuple[int, ...] = ()) -> str:
             {**OURS, **THEIRS},
             {"agents": FIVE},
             ["add the line `@AGENTS.md` to CLAUDE.md"]
-            + ["move what it should know from CLAUDE.md to AGENTS.md"] * 4,
+            + ["move the text for this agent from CLAUDE.md to AGENTS.md"] * 4,
         ),
         (THEIRS, {"agents": FIVE}, ["", *[ONE_FILE_HINT] * 3, ""]),
         (

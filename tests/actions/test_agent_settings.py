@@ -206,7 +206,7 @@ def warnings(root: Path, *, purge: bool = False) -> set[tuple[str, str]]:
 def test_remove_leaves_the_settings_and_says_what_they_still_name(project: Path) -> None:
     init(project, agents=ALL)
     before = lists(project)
-    gone = "this still names AGENTS.md, which will be gone"
+    gone = "this still names AGENTS.md, which will be deleted"
     assert warnings(project) == {(GEMINI, gone), (AIDER, gone)}
     assert lists(project) == before
 
@@ -214,7 +214,7 @@ def test_remove_leaves_the_settings_and_says_what_they_still_name(project: Path)
 def test_purge_names_the_constitution_too(project: Path) -> None:
     write(project, "AGENTS.md", "# Mine\n")
     init(project, agents=ALL)
-    gone = f"this still names {PRINCIPLES}, which will be gone"
+    gone = f"this still names {PRINCIPLES}, which will be deleted"
     assert warnings(project, purge=True) == {(AIDER, gone), (OPENCODE, gone)}
 
 
@@ -274,5 +274,5 @@ def test_codex_gets_all_texts_in_the_section_in_one_edit(project: Path) -> None:
     write(project, CONFIG, "targets: [CLAUDE.md]\n")
     plan = init(project, agents=["codex"])
     reasons = {edit.path: edit.reason for edit in plan.edits}
-    assert reasons[CONFIG] == f"let Codex read .cub/map.md, {PRINCIPLES}; remember the targets"
+    assert reasons[CONFIG] == f"let Codex read .cub/map.md, {PRINCIPLES}; record the targets"
     assert "### Project insights\n" in body(project, "AGENTS.md")

@@ -72,7 +72,7 @@ def test_a_file_that_is_not_there_is_a_mistake(bakery: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words", "way"),
     [
-        (b"- Claim:", MINE.encode() + b"- Claim:", "edited by hand", "--edited move"),
+        (b"- Claim:", MINE.encode() + b"- Claim:", "edited manually", "--edited move"),
         (b"SECTION v1", b"SECTION v99", "newer cub (v99", "upgrade cub"),
         (b"# Bakery\n", "# Bäckerei\n".encode("utf-16"), "UTF-16", "save AGENTS.md as UTF-8"),
         (b"# Bakery\n", b"- Bake.\n" * 131_073, "1,048,584 bytes", "to other files"),
@@ -124,7 +124,7 @@ def test_a_section_of_an_older_version_is_known_again(bakery: Path, tmp_path: Pa
     (choice,) = make_repair_report(project, templates=newer).choices
     assert choice.edit.after == f"# Bakery\n\n{v2}\n{MINE}".encode()
     assert describe_repair_next_step(project, Plan((choice.edit,)), newer).startswith(
-        "`git add AGENTS.md`"
+        "Run `git add AGENTS.md`"
     )
 
 

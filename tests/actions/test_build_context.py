@@ -68,9 +68,9 @@ def test_nothing_runs_that_nobody_has_agreed_to(tmp_path: Path) -> None:
     assert (printed, traces(stores)) == ([], [])
     assert text == f"A\n\nB\n\n{REPOSITORY['AGENTS.md']}\n\n{TASK.split('---')[2].strip()}\n\nP"
     assert warnings == [
-        "this bootstrap is not trusted yet, and was not run",
-        "this bootstrap is not trusted yet, and was not run",
-        "the command 'touch ran-inline; echo INLINE' is not trusted yet, and was not run",
+        "this bootstrap is not trusted and was not run",
+        "this bootstrap is not trusted and was not run",
+        "the command 'touch ran-inline; echo INLINE' is not trusted and was not run",
     ]
 
 
@@ -81,7 +81,7 @@ def test_a_project_inside_a_repository_does_not_make_its_scripts_yours(tmp_path:
     stores = open_stores(Project.load((tmp_path / "inner").resolve()), "ida")
     build = prepare(stores, task="")
     assert [bootstrap.name for bootstrap in build.bootstraps] == ["../AGENTS.md (bootstrap)"]
-    assert run(build)[::2] == ([], ["this bootstrap is not trusted yet, and was not run"])
+    assert run(build)[::2] == ([], ["this bootstrap is not trusted and was not run"])
     scripts = list_context_scripts(make_text_reader(stores.project, stores.root))
     trust_project(stores, {}, scripts)
     assert len(run(prepare(stores, task=""))[0]) == 1
@@ -89,7 +89,7 @@ def test_a_project_inside_a_repository_does_not_make_its_scripts_yours(tmp_path:
 
 def test_configured_commands_that_nobody_has_agreed_to_end_it(tmp_path: Path) -> None:
     stores = make_project(tmp_path, CONFIG)
-    with pytest.raises(CubError, match="not trusted yet"):
+    with pytest.raises(CubError, match="not trusted"):
         prepare(stores)
     assert "CONFIGURED" not in run(prepare(stores, no_context_exec=True))[1]
     assert traces(stores) == []
@@ -128,7 +128,7 @@ def test_trust_for_once_is_not_stored(tmp_path: Path) -> None:
         "--- Context: Evil ---\nCONFIGURED\n--- End Context ---\n\nT INLINE\n\nP"
     )
     assert traces(stores) == ["ran-bootstrap", "ran-command", "ran-field", "ran-inline"]
-    with pytest.raises(CubError, match="not trusted yet"):
+    with pytest.raises(CubError, match="not trusted"):
         prepare(stores)
 
 
@@ -138,7 +138,7 @@ def test_what_was_agreed_to_runs_until_it_changes(tmp_path: Path) -> None:
     assert [script.to_line() for script in scripts] == [
         "a bootstrap: .agents/rules/a-bootstrap",
         "a bootstrap: .agents/rules/b.md (bootstrap)",
-        "a command of a task file: touch ran-inline; echo INLINE, in .agents/tasks/t.md",
+        "a command in a task file: touch ran-inline; echo INLINE, in .agents/tasks/t.md",
     ]
     trust_project(stores, {}, scripts)
     assert run(prepare(stores))[0] == ["BOOTED", ""]

@@ -96,9 +96,9 @@ def test_what_a_person_deleted_is_reported_and_only_init_restores_it(project: Pa
     plan = update(project)
     assert plan.is_empty
     assert [(w.path, w.message) for w in plan.warnings] == [
-        ("AGENTS.md", "the managed section is gone"),
-        ("CLAUDE.md", "this file is gone"),
-        ("GEMINI.md", "this file is gone"),
+        ("AGENTS.md", "the managed section is missing"),
+        ("CLAUDE.md", "this file is missing"),
+        ("GEMINI.md", "this file is missing"),
     ]
     init(project)
     assert body(project, "AGENTS.md")
@@ -201,7 +201,7 @@ def test_a_swallowing_end_is_explained(project: Path) -> None:
 
 def test_a_folder_that_git_ignores_is_warned_about(project: Path) -> None:
     write(project, ".gitignore", ".cub/\n")
-    assert any("git ignores this folder" in w.message for w in init(project).warnings)
+    assert any("git ignores this directory" in w.message for w in init(project).warnings)
 
 
 def test_every_fault_is_reported_before_anything_is_written(project: Path) -> None:
@@ -220,7 +220,7 @@ def test_every_fault_is_reported_before_anything_is_written(project: Path) -> No
 
 
 def test_remove_may_be_said_twice_but_not_where_cub_never_was(project: Path) -> None:
-    with pytest.raises(CubError, match="no cub in this project"):
+    with pytest.raises(CubError, match="this project has no cub files"):
         remove(project)
     init(project)
     remove(project)
@@ -242,7 +242,7 @@ def test_a_deleted_constitution_is_told_once(project: Path, config: str) -> None
     write(project, ".cub/config.yaml", config)
     init(project)
     (project / ".cub/constitution.md").unlink()
-    gone = ["this file is gone, and the sections refer to it no longer"]
+    gone = ["this file is missing, so the sections no longer refer to it"]
     checked = plan_update(Project.load(project), check=True)
     assert (_told(checked), bool(checked.shared_edits)) == (gone, True)
     assert "`cub init`" in checked.warnings[0].hint

@@ -234,7 +234,7 @@ def test_an_edit_inside_an_inlined_text_is_never_lost(project: Path) -> None:
     file.write_bytes(
         file.read_bytes().replace(b"### Constitution\n", b"### Constitution\n\nMine.\n")
     )
-    with pytest.raises(CubError, match="edited by hand") as caught:
+    with pytest.raises(CubError, match="edited manually") as caught:
         update(project)
     assert "as cub wrote it" in caught.value.details[0]
     assert [line for line in caught.value.details[2:] if line[:1] in "+-"] == ["+Mine.", "+"]

@@ -187,7 +187,7 @@ def test_archiving_keeps_what_open_tasks_need(project: Path) -> None:
 def test_what_is_no_date_is_refused(project: Path, text: str) -> None:
     told(project, ended())
     before = (project / LEDGER_FILE).read_bytes()
-    with pytest.raises(UsageError, match="is no date"):
+    with pytest.raises(UsageError, match="is not a date"):
         archive_old_events(opened(project), text)
     assert (project / LEDGER_FILE).read_bytes() == before
 

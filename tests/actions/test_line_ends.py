@@ -223,4 +223,4 @@ def test_a_commit_that_changes_line_ends_is_quiet_in_a_review(shared: Path) -> N
     parts = [file.section for file in found.values() if file.section]
     assert not any(part.needs_attention for part in parts)
     shown = {*(file.own_diff for file in found.values()), *(part.diff for part in parts)}
-    assert shown == {(), ("only line ends have changed",)}
+    assert shown == {(), ("only line endings changed",)}

@@ -150,7 +150,7 @@ def test_purging_leaves_what_an_instruction_file_is_a_link_to(project: Path, fol
     (project / AGENTS).symlink_to(".cub/mine.md")
     init(project)
     plan = remove(project, purge=True)
-    assert f"left: {AGENTS} is a link to it" in {w.message for w in plan.warnings}
+    assert f"kept: {AGENTS} is a link to it" in {w.message for w in plan.warnings}
     assert mine.read_bytes() == b"# Mine\n"
     assert (project / AGENTS).read_bytes() == b"# Mine\n"
     assert not (project / ".cub/constitution.md").exists()

@@ -54,7 +54,7 @@ def test_to_set_it_ignores_the_files_and_says_which_git_still_tracks(
         (
             path,
             f"git tracks this file, so `{key}: false` does not keep it out of commits yet",
-            f"`git rm --cached {path}`, then commit",
+            f"run `git rm --cached {path}`, then commit",
         )
         for path in FILES[key]
     }
@@ -85,10 +85,10 @@ def test_a_gitignore_of_ones_own_stays_and_the_lines_it_lacks_are_told(bakery: P
     (warning,) = plan.warnings
     assert (warning.path, warning.hint) == (
         IGNORE,
-        "write /tasks.jsonl and /tasks.jsonl.rejected into it",
+        "add /tasks.jsonl and /tasks.jsonl.rejected to it",
     )
     (warning,) = setting(bakery, "tasks.commit", "true").warnings
-    assert warning.hint == "take /tasks.jsonl and /tasks.jsonl.rejected out of it"
+    assert warning.hint == "remove /tasks.jsonl and /tasks.jsonl.rejected from it"
 
 
 def test_tasks_alone_need_no_init(project: Path) -> None:
@@ -111,14 +111,22 @@ def test_without_git_nothing_is_asked_of_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "words", "step"),
     [
-        ("targets", "[CLAUDE.md]", "Run `cub init` to follow it."),
-        ("inline", "[map]", "Run `cub init` to follow it."),
-        ("map.tokens", "3000", "Run `cub update` to draw the map anew."),
-        ("map.exclude", "[vendor]", "Run `cub update` to draw the map anew."),
-        ("map.tokens", "0", "Run `cub update` to take the map away."),
-        ("run.checks", "[make test]", "Run `cub trust`: no run begins before you agree."),
-        ("harnesses.mine.argv", "[sh]", "Run `cub trust`: no run begins before you agree."),
-        ("profiles.ci.run.wrap", "[nice]", "Run `cub trust`: no run begins before you agree."),
+        ("targets", "[CLAUDE.md]", "Run `cub init` to apply it."),
+        ("inline", "[map]", "Run `cub init` to apply it."),
+        ("map.tokens", "3000", "Run `cub update` to regenerate the map."),
+        ("map.exclude", "[vendor]", "Run `cub update` to regenerate the map."),
+        ("map.tokens", "0", "Run `cub update` to delete the map."),
+        ("run.checks", "[make test]", "Run `cub trust`: `cub run` refuses to start until you do."),
+        (
+            "harnesses.mine.argv",
+            "[sh]",
+            "Run `cub trust`: `cub run` refuses to start until you do.",
+        ),
+        (
+            "profiles.ci.run.wrap",
+            "[nice]",
+            "Run `cub trust`: `cub run` refuses to start until you do.",
+        ),
         ("run.max_attempts", "5", ""),
         ("placement", "top", ""),
     ],

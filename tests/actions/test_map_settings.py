@@ -88,10 +88,10 @@ def test_excluded_paths_are_not_in_it(code: Path, exclude: str, left: set[str]) 
 
 @pytest.mark.parametrize("pattern", ["!", "\\", "a\\", "[z-a]"])
 def test_what_is_no_pattern_is_an_error_that_says_where_it_stands(code: Path, pattern: str) -> None:
-    with pytest.raises(UsageError, match=r"--exclude: .* is no pattern"):
+    with pytest.raises(UsageError, match=r"--exclude: .* is not a pattern"):
         render_map_file(Project.load(code), MapOptions(exclude=(pattern,)))
     project = configure(code, f"map: {{exclude: ['{pattern}']}}\n")
-    with pytest.raises(CubError, match=r"map\.exclude: .* is no pattern") as caught:
+    with pytest.raises(CubError, match=r"map\.exclude: .* is not a pattern") as caught:
         plan_init(project)
     assert caught.value.where == ".cub/config.yaml"
 
@@ -168,7 +168,7 @@ def test_a_map_that_the_persons_gitignore_names_is_local_and_told(code: Path) ->
     plan = init(code)
     assert [edit.is_local for edit in plan.edits if edit.path == MAP] == [True]
     assert [w.message for w in plan.warnings if w.path == MAP] == [
-        "git ignores this file: other checkouts lack what the sections refer to"
+        "git ignores this file: other checkouts will not have what the sections refer to"
     ]
     assert settled(code)
     configure(code, LOCAL)

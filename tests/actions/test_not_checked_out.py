@@ -101,7 +101,7 @@ def test_an_instruction_file_that_git_keeps_back_is_not_written_anew(
 def test_a_change_that_git_is_told_not_to_show_is_said(project: Path, flag: str) -> None:
     committed(project, **{AGENTS: "Mine.\n", CLAUDE: "Mine.\n"})
     git(project, "update-index", f"--{flag}", AGENTS)
-    words = f"git will not show this change: the file is marked {flag}"
+    words = f"git hides this change: the file is marked {flag}"
     plan = init(project)
     assert [path for path, message in warned(plan) if message == words] == [AGENTS]
     assert git(project, "status", "--short", AGENTS) == ""
@@ -185,7 +185,7 @@ def test_a_nested_file_is_passed_over_by_update_and_not_created_by_init(project:
     for pattern, here in ((f"!/{NESTED}", True), ("!/packages/", False)):
         git(project, "sparse-checkout", "set", "--no-cone", "/*", pattern)
         plan = update(project)
-        assert [path for path, words in warned(plan) if "not refreshed" in words] == [NESTED]
+        assert [path for path, words in warned(plan) if "not updated" in words] == [NESTED]
         assert not (project / NESTED).exists()
         if here:
             assert rows(project)[NESTED].state == "not in this checkout"
@@ -205,9 +205,9 @@ def test_what_a_person_deleted_is_written_anew_with_a_word_on_how_to_get_it_back
     (project / AGENTS).unlink()
     (project / CONSTITUTION).unlink()
     (told,) = (w for w in update(project).warnings if w.path == AGENTS)
-    assert told.message == "this file is gone"
+    assert told.message == "this file is missing"
     assert told.hint.startswith("`git checkout -- AGENTS.md` brings it back")
-    words = "git has this file, deleted here: a new one takes its place"
+    words = "git has this file, deleted here: a new one replaces it"
     assert [w for w in warned(init(project)) if w[1] == words] == [
         (AGENTS, words),
         (CONSTITUTION, words),

@@ -119,7 +119,7 @@ def test_a_pointer_to_nothing_stops_only_what_would_write_it(project: Path) -> N
     (project / "AGENTS.md").unlink()
     write(project, ".cub/config.yaml", "targets: [api/AGENTS.md]\n")
     assert "api/AGENTS.md" in rows(project)
-    with pytest.raises(CubError, match="no file at the root"):
+    with pytest.raises(CubError, match="the root has no instruction file"):
         update(project)
     remove(project)
     assert (project / "api" / "AGENTS.md").read_text() == "Mine.\n"

@@ -201,7 +201,7 @@ def test_what_is_left_alone_is_said(project: Path) -> None:
     shutil.rmtree(project / "packages")
     plan = update(project)
     assert [(w.path, w.message) for w in plan.warnings] == [
-        ("packages/api/AGENTS.md", "its folder is gone")
+        ("packages/api/AGENTS.md", "its directory is missing")
     ]
     write(project, ".cub/config.yaml", "targets: [AGENTS.md]\n")
     assert [w.path for w in update(project).warnings] == ["CLAUDE.md"]
@@ -251,7 +251,7 @@ def test_a_nested_file_points_to_what_is_there(project: Path) -> None:
     init(project, targets=("p/AGENTS.md",))
     assert "`../AGENTS.md`" in body(project, "p/AGENTS.md")
     (project / "AGENTS.md").unlink()
-    with pytest.raises(CubError, match="no file at the root"):
+    with pytest.raises(CubError, match="the root has no instruction file"):
         init(project)
 
 

@@ -38,7 +38,7 @@ def test_a_section_behind_what_codex_reads_is_told_by_init_update_and_status(
     project: Path,
 ) -> None:
     write(project, "AGENTS.md", long(40_000))
-    message = "Codex reads the first 32 KiB of this file only, and the section ends behind them"
+    message = "Codex reads only the first 32 KiB of this file, and the section ends after that"
     plan = init(project)
     section = section_of(project, "AGENTS.md")
     assert section is not None
@@ -64,7 +64,8 @@ def test_the_way_out_leads_out(project: Path) -> None:
     plan = init(project)
     unread = len((project / "AGENTS.md").read_bytes()) - LIMIT
     message = (
-        f"Codex reads this file without its last {unread:,} bytes, and no AGENTS.md of a folder"
+        f"Codex reads this file without its last {unread:,} bytes, and no AGENTS.md "
+        "in a subdirectory"
     )
     assert said(plan) == said(plan_update(Project.load(project))) == [("AGENTS.md", message)]
     assert "project_doc_max_bytes" in plan.warnings[0].hint
@@ -94,7 +95,7 @@ def test_files_above_take_their_part(project: Path) -> None:
     assert said(update(project)) == [
         (
             "oven/hot/AGENTS.md:1",
-            "Codex reads 32 KiB of AGENTS.md files from the root down, not this section",
+            "Codex reads only 32 KiB of AGENTS.md files from the root down, not this section",
         )
     ]
     assert row(project, "oven/hot/AGENTS.md").read_in_part == {"Codex": 100}

@@ -220,7 +220,9 @@ def test_its_header_tells_its_own_length(project_map_code: Path) -> None:
     init(project_map_code)
     text = (project_map_code / PROJECT_MAP_MAP).read_text(encoding="utf-8")
     count = estimate_tokens(text)
-    head = f"<!-- cub file v1: project map, about {count} of 1500 tokens; `cub map` renews it -->\n"
+    head = (
+        f"<!-- cub file v1: project map, about {count} of 1500 tokens; `cub map` updates it -->\n"
+    )
     assert text.startswith(head)
 
 
@@ -375,10 +377,10 @@ def test_to_check_one_of_another_budget_is_told_as_that(project_map_code: Path) 
     plan = plan_update(Project.load(project_map_code), check=True)
     (warning,) = plan.warnings
     assert plan.edits == ()
-    assert warning.message == "the map was drawn for 3000 tokens, and the configuration says 1500"
+    assert warning.message == "the map was generated for 3000 tokens, but map.tokens is 1500"
     assert "`cub config set map.tokens 3000`" in warning.hint
     (edit,) = update(project_map_code).edits
-    assert edit.reason == "refresh: the project map, for 1500 tokens in place of 3000"
+    assert edit.reason == "refresh: the project map, for 1500 tokens instead of 3000"
     (project_map_code / PROJECT_MAP_MAP).write_bytes(made.data)
     write(project_map_code, ".cub/config.yaml", "map: {tokens: 3000}\n")
     assert plan_update(Project.load(project_map_code), check=True) == Plan()
@@ -459,7 +461,7 @@ def test_remove_leaves_one_that_was_edited(project_map_code: Path) -> None:
     init(project_map_code)
     with (project_map_code / PROJECT_MAP_MAP).open("ab") as file:
         file.write(b"Mine.\n")
-    assert project_map_said(remove(project_map_code)) == ["kept, because it is not as cub wrote it"]
+    assert project_map_said(remove(project_map_code)) == ["kept, because it was edited"]
     assert (project_map_code / PROJECT_MAP_MAP).read_bytes().endswith(b"Mine.\n")
 
 

@@ -89,7 +89,7 @@ def test_an_edited_rule_is_kept(
     assert (CURSOR, "kept as you wrote it") in warned(plan)
     assert CURSOR not in {edit.path for edit in plan.edits}
     assert update(project, templates=next_version).is_empty
-    assert (CURSOR, "kept, because it is not as cub wrote it") in warned(
+    assert (CURSOR, "kept, because it was edited") in warned(
         init(project, targets=(CLAUDE,), templates=next_version)
     )
     assert rule.read_bytes() == mine

@@ -124,9 +124,10 @@ def test_a_schema_is_found_by_its_name_or_by_a_command(words: str, name: str) ->
 
 
 @pytest.mark.parametrize(
-    ("words", "hint"), [("plam", "did you mean 'plan'?"), ("zebra", "`cub schema` lists them")]
+    ("words", "hint"),
+    [("plam", "did you mean 'plan'?"), ("zebra", "run `cub schema` to list them")],
 )
 def test_an_unknown_one_is_refused(words: str, hint: str) -> None:
     with pytest.raises(UsageError) as raised:
         find_schema(words)
-    assert (raised.value.message, raised.value.hint) == (f"no schema {words!r}", hint)
+    assert (raised.value.message, raised.value.hint) == (f"unknown schema {words!r}", hint)

@@ -94,7 +94,7 @@ def test_alone_each_file_says_everything(project: Path) -> None:
 def test_readers_that_get_the_text_twice_are_named(project: Path, path: str) -> None:
     plan = init(project, targets=(AGENTS, path))
     reader = "Copilot" if path == COPILOT else "Cursor"
-    said = (path, f"{reader} reads AGENTS.md too, and gets the same text twice")
+    said = (path, f"{reader} also reads AGENTS.md, and gets the same text twice")
     assert warned(plan) == [said] == warned(plan_update(Project.load(project)))
     assert warned(init(project, targets=(CLAUDE, path))) == []
 
@@ -114,7 +114,7 @@ def test_a_target_that_is_left_out_loses_its_section(project: Path, dropped: str
 def test_a_section_of_a_target_dropped_by_hand_is_warned_of_and_removed(project: Path) -> None:
     init(project, targets=(AGENTS, GEMINI, COPILOT, CURSOR))
     write(project, ".cub/config.yaml", "targets: [AGENTS.md]\n")
-    section, whole = "this section is not kept up to date", "this file is not kept up to date"
+    section, whole = "cub does not update this section", "cub does not update this file"
     assert warned(update(project)) == [(GEMINI, section), (COPILOT, section), (CURSOR, whole)]
     assert {path: row.state for path, row in rows(project).items() if "stale" in row.state} == {
         GEMINI: "stale",
@@ -130,7 +130,7 @@ def test_what_was_deleted_is_restored_by_init_alone(project: Path) -> None:
         (project / path).unlink()
     plan = update(project)
     assert plan.is_empty
-    assert [path for path, message in warned(plan) if message == "this file is gone"] == [
+    assert [path for path, message in warned(plan) if message == "this file is missing"] == [
         GEMINI,
         COPILOT,
         CURSOR,
@@ -167,7 +167,7 @@ def test_an_edit_inside_is_shown_and_moved_as_everywhere(project: Path, path: st
     init(project, targets=(AGENTS, path))
     file = project / path
     file.write_bytes(file.read_bytes().replace(b"- Claim:", b"- Ask Ada.\n- Claim:"))
-    with pytest.raises(CubError, match="edited by hand") as caught:
+    with pytest.raises(CubError, match="edited manually") as caught:
         update(project)
     assert caught.value.where == f"{path}:3"
     assert "as cub wrote it" in caught.value.details[0]

@@ -75,7 +75,10 @@ def test_the_copy_goes_and_init_writes_the_section(bakery: Path) -> None:
     strip(bakery / "AGENTS.md")
     plan = repair(bakery, 2)
     assert (bakery / "AGENTS.md").read_bytes() == b"# Bakery\n\n"
-    assert describe_repair_next_step(Project.load(bakery), plan) == "`cub init` adds a new section."
+    assert (
+        describe_repair_next_step(Project.load(bakery), plan)
+        == "Run `cub init` to add a new section."
+    )
     init(bakery)
     assert (bakery / "AGENTS.md").read_bytes() == whole.replace(b"# Bakery\n\n", b"# Bakery\n\n\n")
 
@@ -135,7 +138,7 @@ def test_an_edited_text_is_not_doubled_and_its_markers_come_back(
     file.write_text(lost[:at] + edited)
     with pytest.raises(CubError, match="without its BEGIN and END markers") as caught:
         init(bakery)
-    assert re.search(r": an edited text of cub's, \d+% of which", caught.value.details[-1])
+    assert re.search(r": an edited section of cub's text, \d+% of it", caught.value.details[-1])
     marked, _ = look(bakery).choices
     assert marked.title.startswith("put both markers back")
     repair(bakery)

@@ -89,5 +89,5 @@ def test_a_script_that_is_not_valid_names_the_place(
 
 
 def test_a_script_that_is_missing_says_so(tmp_path: Path) -> None:
-    with pytest.raises(CubError, match="there is no such file"):
+    with pytest.raises(CubError, match="no such file"):
         load_scripted_model(tmp_path / "no.yaml", "no.yaml")

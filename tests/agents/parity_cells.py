@@ -116,7 +116,7 @@ def iter_steps(agent: InstalledAgent, made: Shop) -> Iterator[str]:
         elif step.startswith("add the line"):
             claude.write_text(_IMPORT + claude.read_text(encoding="utf-8"), encoding="utf-8")
         else:
-            assert step.startswith("move what it should know"), step
+            assert step.startswith("move the text for this agent"), step
             _move_text(made.root)
 
 

@@ -44,4 +44,4 @@ class TestCodex(AgentRuns):
         made = start(close, DONE)
         done = made.run(iterations=1, worktree=worktree)
         assert done.outcomes == ["ok"]
-        assert made.requests[1].count_occurrences("You asked to close s-1")
+        assert made.requests[1].count_occurrences("Asked the run to close s-1")

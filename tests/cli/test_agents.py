@@ -124,6 +124,6 @@ def test_remove_leaves_the_settings_and_warns(project: Path, cub: Cub) -> None:
     kept = {path: tree(project)[path] for path in SETTINGS}
     result = cub("remove", "--yes")
     assert result.code == 0
-    assert f"warning: {AIDER}: this still names AGENTS.md, which will be gone" in result.err
-    assert "hint: take it out of `read`, or write a new AGENTS.md" in result.err
+    assert f"warning: {AIDER}: this still names AGENTS.md, which will be deleted" in result.err
+    assert "hint: remove it from `read`, or create a new AGENTS.md" in result.err
     assert {path: tree(project)[path] for path in SETTINGS} == kept

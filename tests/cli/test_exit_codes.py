@@ -29,7 +29,7 @@ def test_there_is_nothing_to_do_before_init_and_that_is_1(
 ) -> None:
     result = cub(*command.split())
     assert result.code == 1
-    assert "error: there is no cub in this project" in result.err
+    assert "error: this project has no cub files" in result.err
     assert list(project.iterdir()) == [project / ".git"]
 
 

@@ -103,11 +103,11 @@ def test_an_update_is_checked_for_many_in_one_table(folder: Path, cub: Cub) -> N
         ["stale", "1 would change", "AGENTS.md"],
         [
             "edited",
-            "error: AGENTS.md:3: the managed section was edited by hand; nothing was written",
+            "error: AGENTS.md:3: the managed section was edited manually; nothing was written",
             "",
         ],
         ["broken", "error: AGENTS.md:3: BEGIN marker without an END marker", ""],
-        ["none", "error: there is no cub in this project yet", ""],
+        ["none", "error: this project has no cub files yet", ""],
         ["plain", "up to date", ""],
     ]
     assert stand(folder) == before

@@ -48,7 +48,7 @@ def test_everything_is_in_one_plan(older: Path, cub: Cub) -> None:
     assert reasons["AGENTS.md"] == "add the managed section v1"
     assert reasons[".cub/config.yaml"] == "migrate to schema 1: settings of .cub/config.json"
     warnings = {warning["path"]: warning for warning in plan["warnings"]}
-    assert warnings["progress.txt"]["hint"] == "`cub update --prune` deletes it"
+    assert warnings["progress.txt"]["hint"] == "run `cub update --prune` to delete it"
     shown = cub("init", "--diff")
     assert "schema 1: adopt the layout before 0.1\n" in shown.err
     assert "--- a/.cub/prompt.md\n+++ /dev/null\n" in shown.out
@@ -67,7 +67,7 @@ def test_prune_deletes_at_once_or_later(older: Path, cub: Cub, command: str) -> 
     assert "progress.txt" not in cub("update").err
     pruned = cub(command, "--prune")
     assert (pruned.code, (older / "progress.txt").exists()) == (0, False)
-    assert "migrate to schema 1: deleted as --prune asks" in pruned.out
+    assert "migrate to schema 1: deleted by --prune" in pruned.out
     assert cub("update", "--prune", "--check").code == 0
 
 
@@ -84,4 +84,4 @@ def test_update_says_so_where_neither_this_cub_nor_an_older_one_was(
 ) -> None:
     (project / "PROMPT.md").write_bytes(b"Mine.\n")
     result = cub("update")
-    assert (result.code, "there is no cub in this project yet" in result.err) == (1, True)
+    assert (result.code, "this project has no cub files yet" in result.err) == (1, True)

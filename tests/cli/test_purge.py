@@ -84,6 +84,6 @@ def test_a_link_in_dot_cub_is_named_and_left(project: Path, cub: Cub) -> None:
     (project / ".cub" / "notes").symlink_to("..")
     result = cub("remove", "--purge", "--yes")
     assert result.code == 0
-    assert "warning: .cub/notes: left: this is not a regular file" in result.err
+    assert "warning: .cub/notes: kept: not a regular file" in result.err
     assert set(tree(project)) == {"AGENTS.md"}
     assert (project / ".cub" / "notes").is_symlink()

@@ -167,7 +167,7 @@ def test_a_comment_is_never_longer_than_a_host_accepts(count: int) -> None:
     lines = list(format_review_comment(_many(count)))
     assert len("\n".join(lines)) < HOST
     assert _strangers("\n".join(lines)) == set()
-    for needed in ("+evil", "+sh", "| `z/AGENTS.md` | ⚠️ v1, touched by hand | — |"):
+    for needed in ("+evil", "+sh", "| `z/AGENTS.md` | ⚠️ v1, edited manually | — |"):
         assert needed in lines
     rows = sum(line.startswith("| `") for line in lines)
     assert rows == min(count + 1, 100)

@@ -51,7 +51,7 @@ def test_a_description_comes_from_a_file_seen_from_where_cub_runs(cub: Cub, proj
     key = add(cub)
     assert cub("task", "edit", key, "--file", "docs/oven.txt").code == 0
     missing = cub("task", "edit", key, "--file", "oven.txt")
-    assert (missing.code, missing.err) == (2, "error: oven.txt: there is no such file\n")
+    assert (missing.code, missing.err) == (2, "error: oven.txt: no such file\n")
     both = cub("task", "edit", key, "--file", "oven.txt", "--description", "x")
     assert (both.code, both.err) == (
         2,
@@ -67,16 +67,17 @@ def test_the_way_of_a_task(cub: Cub, project: Path) -> None:
     assert (other.code, other.out) == (1, "")
     assert re.fullmatch(
         f"error: {key} is claimed by codex until [0-9-]+ [0-9:]+\n"
-        f"hint: take another one of `cub task ready`; `cub task reopen {key}` gives it back\n",
+        f"hint: claim another task of `cub task ready`; or run `cub task reopen {key}` to "
+        "release it\n",
         other.err,
     )
     assert cub("task", "claim", key, CUB_AGENT="codex").code == 0
     assert cub("task", "park", key, "-m", "Cold").out == f"Parked {key}: Bake\n"
-    assert cub("task", "park", key).out == f"{key} is parked already.\n"
+    assert cub("task", "park", key).out == f"{key} is already parked.\n"
     assert cub("task", "reopen", key).out == f"Reopened {key}: Bake\n"
-    assert cub("task", "reopen", key).out == f"{key} is open already.\n"
+    assert cub("task", "reopen", key).out == f"{key} is already open.\n"
     assert cub("task", "close", key, "--reason", "no_change").out == f"Closed {key}: Bake\n"
-    assert cub("task", "close", key).out == f"{key} is closed already (no_change).\n"
+    assert cub("task", "close", key).out == f"{key} is already closed (no_change).\n"
     states = [
         json.loads(line)["status"] for line in (project / LEDGER_FILE).read_text().splitlines()
     ]
@@ -88,7 +89,7 @@ def test_several_at_once_are_told_one_by_one(cub: Cub) -> None:
     cub("task", "close", two)
     done = cub("task", "close", one, two, three)
     assert (
-        done.out == f"Closed {one}: One\nClosed {three}: Three\n{two} is closed already (done).\n"
+        done.out == f"Closed {one}: One\nClosed {three}: Three\n{two} is already closed (done).\n"
     )
     found = json.loads(cub("task", "reopen", one, two, "--json").out)["tasks"]
     assert [(row["id"], row["status"]) for row in found] == [(one, "open"), (two, "open")]
@@ -100,10 +101,10 @@ def test_an_epic_closes_with_its_last_task_and_says_so(cub: Cub) -> None:
     assert (one, two) == (f"{epic}.1", f"{epic}.2")
     assert cub("task", "close", one).out == f"Closed {one}: One\n"
     assert cub("task", "close", two).out == (
-        f"Closed {two}: Two\nThe epic {epic} is closed: all of its tasks are done.\n"
+        f"Closed {two}: Two\nClosed the epic {epic}: all of its tasks are done.\n"
     )
     again = cub("task", "add", "Three", "--parent", epic)
-    assert (again.out, again.err) == (f"{epic}.3\n", f"The epic {epic} is open again.\n")
+    assert (again.out, again.err) == (f"{epic}.3\n", f"Reopened the epic {epic}.\n")
     found = json.loads(cub("task", "close", f"{epic}.3", "--json").out)["tasks"]
     assert [(row["id"], row["status"]) for row in found] == [
         (f"{epic}.3", "closed"),
@@ -121,7 +122,7 @@ def test_an_edit_by_options(cub: Cub) -> None:
     found = task(cub, key)
     assert (found["priority"], found["labels"], found["description"]) == (0, ["b"], "Slowly")
     assert str(found["notes"]).endswith(": z")
-    assert cub("task", "edit", key, "-p", "0").out == f"{key} is so already.\n"
+    assert cub("task", "edit", key, "-p", "0").out == f"No change to {key}.\n"
 
 
 def test_dependencies_come_and_go(cub: Cub) -> None:
@@ -134,13 +135,13 @@ def test_dependencies_come_and_go(cub: Cub) -> None:
     )
     found = json.loads(cub("task", "dep", "remove", three, one, "--json").out)["tasks"]
     assert found[0]["depends_on"] == [two]
-    assert cub("task", "dep", "remove", three, one).out == f"{three} is so already.\n"
+    assert cub("task", "dep", "remove", three, one).out == f"No change to {three}.\n"
 
 
 REFUSED = [
-    ("add", 2, "a task needs a title"),
+    ("add", 2, "the title is empty"),
     ("add x --type bugg", 2, "hint: did you mean 'bug'?"),
-    ("add x --priority high!", 2, "hint: 0 to 4, or P0 to P4; 0 comes first"),
+    ("add x --priority high!", 2, "hint: choose from 0 (highest) to 4, or P0 to P4"),
     ("add x --parent shop2", 1, "hint: did you mean b-shop1"),
     ("add x --depends-on b-flouw", 1, "hint: did you mean b-flour?"),
     ("show zzz", 1, "error: there is no task 'zzz'\nhint: `cub task list` names all tasks\n"),
@@ -152,13 +153,13 @@ REFUSED = [
     ("close b-clean zzz", 1, "there is no task 'zzz'"),
     ("close b-clean --reason bored", 2, "unknown value 'bored' for --reason"),
     ("close", 2, "missing ID\nhint: run `cub task list` to list tasks"),
-    ("park b-flour", 1, "b-flour is closed\nhint: `cub task reopen b-flour` comes first"),
-    ("claim b-flour", 1, "b-flour is closed\nhint: `cub task reopen b-flour` comes first"),
+    ("park b-flour", 1, "b-flour is closed\nhint: run `cub task reopen b-flour` first"),
+    ("claim b-flour", 1, "b-flour is closed\nhint: run `cub task reopen b-flour` first"),
     ("claim b-clean", 1, f"b-clean is claimed by ida until {UNTIL} 00:00"),
     ("dep add b-shop1.1 b-shop1.2", 1, "b-shop1.1 → b-shop1.2 → b-shop1.1"),
     ("dep remove b-shop1.1 zzz", 1, "there is no task 'zzz'"),
     ("edit b-shop1 --parent b-shop1.1", 1, "b-shop1 would be its own ancestor"),
-    ("list --status frozen", 2, "there are: open, in_progress, retry, parked, closed, all"),
+    ("list --status frozen", 2, "choose from open, in_progress, retry, parked, closed, all"),
     ("list --epic zzz", 1, "there is no task 'zzz'"),
     ("ready --limit -1", 2, "--limit must be at least 0, not '-1'"),
 ]
@@ -188,5 +189,6 @@ def test_a_megabyte_is_refused(cub: Cub, project: Path, option: tuple[str, str])
         done = cub("task", *command, *option, stdin="x" * 1_000_000)
         assert (done.code, done.out, tree(project)) == (2, "", before)
         assert re.match(
-            "error: .* has (1,000,000|100,000) bytes; the most are 65,536\nhint: put", done.err
+            "error: .* has (1,000,000|100,000) bytes; the limit is 65,536\nhint: put",
+            done.err,
         )

@@ -52,11 +52,11 @@ def test_what_keeps_from_deleting_is_told_before_anybody_is_asked(cub: Cub, proj
         done = cub("task", "delete", *words)
         assert (done.code, done.out) == (1, "")
         assert done.err == (
-            "error: b-shop1 can't be deleted\n"
-            "  b-shop1.1 is a part of b-shop1\n"
-            "  b-shop1.2 is a part of b-shop1\n"
-            "hint: --recursive deletes the parts, too. "
-            "`cub task close --reason wontfix` keeps it in sight\n"
+            "error: b-shop1 cannot be deleted\n"
+            "  b-shop1.1 is part of b-shop1\n"
+            "  b-shop1.2 is part of b-shop1\n"
+            "hint: pass `--recursive` to also delete the subtasks; or run `cub task close "
+            "--reason wontfix` to keep it listed\n"
         )
     assert tree(project) == before
 
@@ -92,4 +92,4 @@ def test_an_attempt_deletes_nothing(cub: Cub, project: Path, tmp_path: Path) -> 
         "task", "delete", "shop1.2", "--yes", CUB_TASK="b-shop1.2", CUB_ATTEMPT=str(tmp_path)
     )
     assert (done.code, tree(project)) == (1, before)
-    assert done.err.startswith("error: an attempt can't delete shop1.2")
+    assert done.err.startswith("error: an attempt cannot delete shop1.2")

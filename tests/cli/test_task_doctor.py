@@ -14,25 +14,25 @@ SICK = (
     {"id": "a", "depends_on": ["b"], "parent": "zz"}, {"id": "b", "depends_on": ["a"]},
     {"id": "c", "depends_on": ["zz"]}, {"id": "d", **LEASE}, {"id": "d", **LEASE}, "junk",
 )  # fmt: skip
-MOVES = f"a change of tasks moves the line to {REJECTED_FILE}"
+MOVES = f"the next change moves this line to {REJECTED_FILE}"
 LEFT = """\
-cycle: these wait for each other: a → b → a
-  `cub task dep remove a b` ends it
+cycle: dependency cycle: a → b → a
+  run `cub task dep remove a b` to break it
 dangling: c waits for zz, which does not exist
-  `cub task dep remove c zz`
-dangling: a is a part of zz, which does not exist
-  `cub task edit a --parent ""`
+  run `cub task dep remove c zz`
+dangling: a is part of zz, which does not exist
+  run `cub task edit a --parent ""`
 """
 FOUND = f"""\
 rejected:6: this is not JSON: expecting value, column 1; {MOVES}
-duplicate: d has several lines, as a merge leaves them; they count as one
-  the next change, or `cub task doctor --fix`, writes one
-{LEFT}lease: the lease of d has lapsed; it counts as ready
-  claim it, or `cub task doctor --fix` gives it back
+duplicate: d has several lines after a merge; cub reads them as one task
+  run `cub task doctor --fix` to merge them; the next change also does
+{LEFT}lease: the claim on d has expired; the task is ready
+  claim it, or run `cub task doctor --fix` to release it
 """
 KEPT = f"""\
 rejected: 1 rejected line in {REJECTED_FILE}
-  take over what you want of them into {TASKS_FILE}, then delete the file
+  move the lines that you need to {TASKS_FILE}, then delete the file
 """
 
 

@@ -62,18 +62,18 @@ def test_what_is_left_as_it_is_changes_nothing(
     key = add(cub)
     before = tree(project)
     done = edit(key, code)
-    assert (done.code, done.out) == (0, f"{key} is so already.\n")
+    assert (done.code, done.out) == (0, f"No change to {key}.\n")
     assert (tree(project), forms(project)) == (before, [])
 
 
 WRONG = [
     (replacing("title: Bake", "title: [Bake"), 1, r"error: PATH:\d+:\d+: "),
     (replacing("title: Bake", "titel: Bake"), 1, "error: PATH:3:1: unknown field 'titel'"),
-    (replacing("title: Bake", "title:"), 2, "error: a task needs a title"),
-    (replacing("priority: 2", "priority: P7"), 2, "error: no priority 'P7'"),
+    (replacing("title: Bake", "title:"), 2, "error: the title is empty"),
+    (replacing("priority: 2", "priority: P7"), 2, "error: unknown priority 'P7'"),
     (replacing("depends_on: []", "depends_on: [zzz]"), 1, "error: there is no task 'zzz'"),
     ("path.write_bytes(b'title: \\xff\\n')", 1, "error: PATH:1:8: byte 0xff is not UTF-8"),
-    ("path.write_text('')", 1, "error: PATH: this is no form of a task"),
+    ("path.write_text('')", 1, "error: PATH: not a valid task form"),
     ("path.write_text(text + '# mine')\nsys.exit(3)", 1, "error: the editor ended with 3; nothing"),
 ]
 

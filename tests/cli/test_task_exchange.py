@@ -108,7 +108,7 @@ def test_a_format_or_a_file_that_is_not_there(cub: Cub) -> None:
         "error: no format 'beads'\nhint: there are: jsonl, markdown\n",
     )
     missing = cub("task", "import", "nope.json")
-    assert (missing.code, missing.err) == (2, "error: nope.json: there is no such file\n")
+    assert (missing.code, missing.err) == (2, "error: nope.json: no such file\n")
 
 
 def test_an_empty_file_is_nothing_to_do(cub: Cub, project: Path) -> None:

@@ -108,7 +108,7 @@ def test_the_talk_is_on_stderr(project: Path, cub: Cub, command: str) -> None:
 def test_warnings_are_on_stderr_with_a_hint(project: Path, cub: Cub) -> None:
     (project / "AGENTS.md").write_bytes(b"```sh\nmake\n")
     result = cub("init", "--diff")
-    assert result.err.startswith("warning: AGENTS.md: the section goes to the top: ")
+    assert result.err.startswith("warning: AGENTS.md: the section is added at the top: ")
     assert result.out.startswith("--- a/AGENTS.md\n+++ b/AGENTS.md\n@@ ")
 
 

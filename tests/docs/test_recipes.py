@@ -129,7 +129,7 @@ def test_a_touched_section_fails_and_is_told_all_the_same(runner: Runner) -> Non
     (runner.home / "calls.id").write_text("31\n")
     job = recipe("review.md", ".github/workflows/instructions.yml")["jobs"]["review"]
     assert runner.job(job) == {'pip install "$CUB"': 0, "Review": 1, "Comment": 0}
-    assert "touched by hand" in runner.summary
+    assert "edited manually" in runner.summary
     assert runner.comment == runner.summary
     assert "-X PATCH repos/ada/bakery/issues/comments/31 -F" in runner.calls[-1]
 

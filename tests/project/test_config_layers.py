@@ -168,8 +168,8 @@ def test_an_unknown_profile_is_a_usage_error(name: str, hint: str) -> None:
     [
         ("run.modl", "did you mean 'run.model'?"),
         ("budget", "did you mean 'run.budget'?"),
-        ("zebra", "`cub config show` lists what there is"),
-        ("", "`cub config show` lists what there is"),
+        ("zebra", "run `cub config show` to list all keys"),
+        ("", "run `cub config show` to list all keys"),
         ("run.model.x", "did you mean 'run.model'?"),
         ("harnesses.our.argv", "did you mean 'harnesses.ours'?"),
     ],

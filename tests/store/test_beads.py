@@ -253,7 +253,7 @@ def test_the_commands_of_cub_work_on_beads(beads: BeadsBackend, cub: Cub) -> Non
 
     assert task("ready", "--json").count('"id"') == 1
     assert task("claim", "bd-1.2", "--as", "ida") == "Claimed bd-1.2: Bake\n"
-    assert "The epic bd-1 is closed" in task("close", "bd-1.2", "-m", "Brown")
+    assert "Closed the epic bd-1" in task("close", "bd-1.2", "-m", "Brown")
     task("reopen", "bd-1.2")
     new = task("add", "Sell it", "--depends-on", "bd-1.2", "-p", "1", "--label", "shop").strip()
     task("edit", new, "--title", "Sell the bread")

@@ -153,4 +153,8 @@ def _compare(
 
 def _describe_silence(start: RecordedStart) -> str:
     lines = [line.strip() for line in start.output.splitlines() if line.strip()]
-    return f"it asked no model: {lines[-1]}" if lines else "it asked no model, and printed nothing"
+    return (
+        f"it sent no request to a model: {lines[-1]}"
+        if lines
+        else "it sent no request to a model, and printed nothing"
+    )

@@ -168,7 +168,7 @@ def choose_agents(agents: Sequence[InstalledAgent], names: Sequence[str]) -> lis
             similar = suggest_similar(name, list(own))
             hint = f"did you mean {similar}?" if similar else f"choose from {known}"
             is_configured = any(agent.name == name for agent in agents)
-            message = f"what the agent {name!r} reads can't be proven"
+            message = f"cannot record what the agent {name!r} reads"
             raise UsageError(message if is_configured else f"unknown agent {name!r}", hint=hint)
     chosen = [own[name] for name in names] or [one for one in own.values() if not one.problem]
     if not chosen:

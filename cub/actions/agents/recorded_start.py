@@ -79,7 +79,7 @@ def record_starts(
         for chunk in running.iter_output():
             (out if chunk.stream == "out" else err).extend(chunk.data)
     if running.result.exit_code != 0:
-        lines = err.decode("utf-8", "replace").splitlines()[-1:] or ["it was ended"]
+        lines = err.decode("utf-8", "replace").splitlines()[-1:] or ["it was stopped"]
         raise CubError(f"{agent} could not be recorded: {lines[0]}")
     return [RecordedStart(tuple(texts), *rest) for texts, *rest in json.loads(out)]
 

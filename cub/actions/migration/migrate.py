@@ -85,7 +85,7 @@ def list_due_migrations(project: Project, folder: Path | None = None) -> tuple[M
 
 def warn_due_migrations(project: Project) -> list[PlanWarning]:
     """Return a warning for each migration that is due."""
-    hint = "`cub update --diff` shows what it changes"
+    hint = "run `cub update --diff` to see the changes"
     due = list_due_migrations(project)
     return [PlanWarning(f"schema {m.number} is due: {m.summary}", ".cub", None, hint) for m in due]
 
@@ -136,6 +136,6 @@ def _make_label(migration: Migration) -> str:
 def _record_schema(builder: PlanBuilder, schema: int, summaries: list[str]) -> None:
     builder.label = f"migrate to schema {schema}"
     data = set_config_value(builder.read(CONFIG_FILE), "schema", schema)
-    builder.write(CONFIG_FILE, data, "record it")
+    builder.write(CONFIG_FILE, data, "record the schema number")
     real = builder.tree.resolve_path(CONFIG_FILE)
     builder.edits[real] = replace(builder.edits[real], changelog=tuple(summaries))

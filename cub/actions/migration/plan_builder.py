@@ -51,7 +51,7 @@ class PlanBuilder:
         try:
             return self.tree.read(path) if self.exists(path) else None
         except CubError as error:
-            self.warn(path, f"left: {error.message}", error.hint)
+            self.warn(path, f"kept: {error.message}", error.hint)
             return None
 
     def write(self, path: str, data: bytes | None, why: str, *, is_local: bool = False) -> None:

@@ -23,9 +23,9 @@ from cub.project.migration_steps import (
 from cub.project.migrations import Migration, hash_content
 from cub.project.targets import TARGETS
 
-PRUNE_HINT = "`cub update --prune` deletes it"
+PRUNE_HINT = "run `cub update --prune` to delete it"
 FOREIGN_HINT = "cub does not read it; if you don't need it, delete it"
-UNREAD_HINT = "cub does not read it: move what you need of it elsewhere, then delete it"
+UNREAD_HINT = "cub does not read it: move what you need elsewhere, then delete it"
 
 
 def apply_migration(
@@ -56,8 +56,8 @@ def has_prunable_files(migration: Migration, builder: PlanBuilder) -> bool:
 def warn_unpruned_files(migration: Migration, builder: PlanBuilder) -> None:
     """Warn of what --prune leaves, because nothing shows that the older layout ever existed."""
     for path in filter(builder.exists, _list_prunable_paths(migration)):
-        message = "left by --prune: nothing here shows that it is of the older layout"
-        hint = f"there is no trace of it in .cub/, nor a schema in {CONFIG_FILE}: delete it by hand"
+        message = "kept by --prune: no sign that it comes from the older layout"
+        hint = f"neither .cub/ nor {CONFIG_FILE} shows the older layout: delete it yourself"
         builder.warn(path, message, hint)
 
 
@@ -87,7 +87,7 @@ def _apply_move(step: MoveStep, builder: PlanBuilder) -> None:
         if data is None or parse_file_header(data):
             continue
         if hash_content(data) in step.known_hashes:
-            builder.write(path, None, "nobody edited it, and today's text takes its place")
+            builder.write(path, None, "it was never edited, and the current version replaces it")
         else:
             move_file(path, data, step.keep_as or step.to, builder)
 
@@ -100,9 +100,9 @@ def _apply_delete(step: DeleteStep, builder: PlanBuilder, *, prune: bool) -> Non
         if step.only_with_prune:
             _apply_prune(path, data, step, builder, prune=prune)
         elif hash_content(data) in step.known_hashes:
-            builder.write(path, None, "a placeholder that nobody edited")
+            builder.write(path, None, "a placeholder that was never edited")
         else:
-            builder.warn(path, "left, because it is not as cub wrote it", step.hint)
+            builder.warn(path, "kept, because it was edited", step.hint)
 
 
 def _apply_prune(
@@ -111,13 +111,13 @@ def _apply_prune(
     """Delete a file that begins as the older layout began it, and keep a copy."""
     openings = tuple(text.encode() for text in step.openings)
     if not data.replace(b"\r\n", b"\n").startswith(openings):
-        builder.warn(path, "left: nothing in it shows that the older layout wrote it", FOREIGN_HINT)
+        builder.warn(path, "kept: no sign that it comes from the older layout", FOREIGN_HINT)
     elif not prune:
-        builder.warn(path, "left: a file of the older layout, without a use now", PRUNE_HINT)
+        builder.warn(path, "kept: a file of the older layout that is no longer used", PRUNE_HINT)
     else:
         copy = make_backup_name(path, data)
         builder.write(copy, data, f"keep a copy of {path}", is_local=True)
-        builder.write(path, None, f"deleted as --prune asks; {copy} is a copy")
+        builder.write(path, None, f"deleted by --prune; {copy} is a copy")
 
 
 def _list_removed_paths(step: MigrationStep) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def _rewrite_markers(builder: PlanBuilder) -> None:
     for file in remove_duplicates(files.values()):
         if file.document and file.section and has_legacy_digest(file.section):
             data = rewrite_legacy_digest(file.document, file.section)
-            builder.write(file.real_path, data, "today's digest line")
+            builder.write(file.real_path, data, "current digest line")
 
 
 def _import_json(step: ImportJsonStep, builder: PlanBuilder, schema: int) -> None:
@@ -148,16 +148,19 @@ def _import_json(step: ImportJsonStep, builder: PlanBuilder, schema: int) -> Non
         settings = config_writer.parse_json_settings(data)
     except ValueError as error:
         reason, line = getattr(error, "msg", str(error)), getattr(error, "lineno", None)
-        builder.warn(step.path, f"left: its settings can't be read: {reason}", UNREAD_HINT, line)
+        builder.warn(step.path, f"kept: its settings cannot be read: {reason}", UNREAD_HINT, line)
         return
     before = builder.read(CONFIG_FILE)
     imported = config_writer.import_json_settings(settings, step, before, schema)
     if imported.config is not None and imported.config != before:
         builder.write(CONFIG_FILE, imported.config, f"settings of {step.path}")
     if not imported.unmapped_keys or hash_content(data) in step.known_hashes:
-        builder.write(step.path, None, f"{CONFIG_FILE} takes its place")
+        builder.write(step.path, None, f"{CONFIG_FILE} replaces it")
     elif move_file(step.path, data, step.keep_as, builder):
-        message = f"kept for what {CONFIG_FILE} does not say: {', '.join(imported.unmapped_keys)}"
+        message = (
+            f"kept for settings that {CONFIG_FILE} does not have: "
+            f"{', '.join(imported.unmapped_keys)}"
+        )
         builder.warn(step.keep_as, message, UNREAD_HINT)
 
 
@@ -188,9 +191,9 @@ def read_movable_file(
         return None
     own_path = builder.resolve_parent(path)
     if own_path in builder.link_sources:
-        builder.warn(path, f"left: {builder.link_sources[own_path]} is a link to it")
+        builder.warn(path, f"kept: {builder.link_sources[own_path]} is a link to it")
     elif own_path in builder.import_sources and not even_imported:
-        builder.warn(path, f"left: {builder.import_sources[own_path]} imports it")
+        builder.warn(path, f"kept: {builder.import_sources[own_path]} imports it")
     else:
         return builder.read(path)
     return None
@@ -202,10 +205,10 @@ def move_file(path: str, data: bytes, to: str, builder: PlanBuilder) -> bool:
     if existing is None and builder.exists(to):
         return False  # a warning has said why it can't be read
     if existing is not None and (existing != data or builder.resolve_link(to)):
-        builder.warn(path, f"left: {to} is there already", UNREAD_HINT)
+        builder.warn(path, f"kept: {to} already exists", UNREAD_HINT)
         return False
     if existing is None:
-        builder.write(to, data, f"the text of {path}")
+        builder.write(to, data, f"the content of {path}")
     builder.write(path, None, f"kept as {to}")
     return True
 
@@ -215,6 +218,6 @@ def unlink_leftover_links(paths: Sequence[str], builder: PlanBuilder) -> None:
     for path in paths:
         target = builder.resolve_link(path) if builder.exists(path) else None
         if target and builder.is_deleted(target):
-            builder.unlink(path, f"a link to {target}, which goes")
+            builder.unlink(path, f"a link to {target}, which is deleted")
         elif target and not (target in paths and builder.exists(target)):
-            builder.warn(path, f"left: a link to {target}")
+            builder.warn(path, f"kept: a link to {target}")

@@ -111,7 +111,7 @@ def diff_versions(path: str, before: bytes | None, after: bytes | None) -> tuple
     old, new = (decode_with_lf(side or b"") for side in (before, after))
     if old != new:
         return tuple(diff_texts(old, new, path, "before", "after"))
-    return ("only line ends have changed",) if before and before != after else ()
+    return ("only line endings changed",) if before and before != after else ()
 
 
 def describe_mode_change(change: EntryChange) -> tuple[str, ...]:

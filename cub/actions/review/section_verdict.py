@@ -42,15 +42,15 @@ SectionVerdict = Literal[
 _FINE_VERDICTS = ("verified", "stale", "older", "drawn", "removed")
 VERDICT_MEANINGS: dict[SectionVerdict, str] = {
     "verified": "verified: exactly what its template renders for this commit",
-    "stale": "cub's own text, though not the one that this commit asks for: run `cub update`",
-    "older": "an older writer's text: its digest fits, and no template can prove it",
-    "drawn": "cub's own map: its digest fits, and `cub map --check` tells whether the files do",
-    "removed": "taken out",
-    "edited": "touched by hand: its digest does not fit",
-    "unknown": "touched by hand: it has no digest",
-    "unrecognized": "touched by hand: its digest fits, but no template gives this text",
+    "stale": "outdated: cub's text, but not the current version for this commit; run `cub update`",
+    "older": "older version: the digest matches, but this cub has no template to compare it with",
+    "drawn": "cub's map: the digest matches; run `cub map --check` to see whether it is current",
+    "removed": "removed",
+    "edited": "edited manually: the digest does not match",
+    "unknown": "edited manually: the digest is missing",
+    "unrecognized": "edited manually: the digest matches, but no template renders this text",
     "newer": "not verified: a newer cub is needed",
-    "broken": "touched by hand: its markers are broken",
+    "broken": "edited manually: the markers are broken",
 }
 
 

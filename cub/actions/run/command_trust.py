@@ -193,8 +193,8 @@ def require_trust(stores: Stores, settings: RunSettings) -> ApprovedChecks:
 def _describe_untrusted(untrusted: ExecutableContent, trusted: TrustedCommands) -> str:
     """Say what is not trusted; a task's check alone never means that the project changed."""
     if untrusted.config or trusted == TrustedCommands():
-        again = "changed since you trusted it" if trusted.config else "is not trusted yet"
-        return f"what this project runs {again}"
+        again = "changed since you trusted them" if trusted.config else "are not trusted"
+        return f"the commands of this project {again}"
     if untrusted.proposed:
         return "the proposed checks are not trusted yet"
     if len(untrusted.checks) == 1:

@@ -94,7 +94,7 @@ def require_startable(tasks: TaskIndex, stores: Stores, options: RunOptions) -> 
     if task.is_epic:
         raise CubError(f"{task.id} is an epic", hint=f"`--epic {task.id}` works on its tasks")
     if task.is_closed:
-        hint = f"`cub task reopen {task.id}` comes first"
+        hint = f"run `cub task reopen {task.id}` first"
         raise CubError(f"{task.id} is closed ({task.reason or 'done'})", hint=hint)
     if blockers := list_blockers(task, tasks):
         names = ", ".join(blockers)
@@ -102,7 +102,7 @@ def require_startable(tasks: TaskIndex, stores: Stores, options: RunOptions) -> 
     if not list_runnable_tasks(tasks, stores, options):
         owner = tasks.read_record(task.id).get("assignee")
         by = f" by {owner}" if owner and task.status == IN_PROGRESS else ""
-        hint = f"`cub task reopen {task.id}` gives it back to everybody"
+        hint = f"run `cub task reopen {task.id}` to release it to everybody"
         raise CubError(f"{task.id} is {task.status}{by}", hint=hint)
 
 

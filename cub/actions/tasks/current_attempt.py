@@ -24,7 +24,7 @@ from cub.text import describe_os_error
 RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE = "CUB_RUN", "CUB_TASK", "CUB_ATTEMPT"
 REQUEST_FILE, RESULT_FILE = "request.json", "result.json"
 RUN_FILE, RUN_LOCK_FILE = "run.json", "lock"  # in the folder of a run's state
-_DECIDES = "the run's own checks decide"
+_DECIDES = "the run's checks decide"
 _MAX_REQUEST = 1 << 16  # bytes of a request
 
 
@@ -95,14 +95,16 @@ class CurrentAttempt(NamedTuple):
             self.refuse(keys, verb)
         for key in map(tasks.find_id, keys):
             if key != self.task_id:
-                hint = "one task at a time: say at the end what is to be done about it"
-                raise CubError(f"an attempt at {self.task_id} can't {verb} {key}", hint=hint)
+                hint = "work on one task at a time; describe the follow-up in your final message"
+                raise CubError(f"an attempt at {self.task_id} cannot {verb} {key}", hint=hint)
 
     def refuse(self, keys: Sequence[str], verb: str) -> None:
         """Raise CubError for what only the run or a person does."""
-        hint = "end with `<stuck>reason</stuck>` if the task can't be done" if self.task_id else ""
+        hint = (
+            "if the task cannot be done, end with `<stuck>reason</stuck>`" if self.task_id else ""
+        )
         who = "an attempt" if self.task_id else "a process that `cub run` started"
-        raise CubError(f"{who} can't {verb} {', '.join(keys)}: {_DECIDES}", hint=hint)
+        raise CubError(f"{who} cannot {verb} {', '.join(keys)}: {_DECIDES}", hint=hint)
 
     def request_close(self, reason: str, note: str) -> str:
         """Save the request to close the task, and return what to print to the agent."""
@@ -114,9 +116,9 @@ class CurrentAttempt(NamedTuple):
                 break
             except OSError as error:  # a sandbox may show the project alone
                 if not last:
-                    what = f"the run can't be asked: {describe_os_error(error)}"
+                    what = f"cannot send the request to the run: {describe_os_error(error)}"
                     raise CubError(what) from error
-        return f"You asked to close {self.task_id} ({reason}): {_DECIDES} when you have ended."
+        return f"Asked the run to close {self.task_id} ({reason}): {_DECIDES} after you finish."
 
 
 def read_request(*folders: Path) -> dict[str, Any]:

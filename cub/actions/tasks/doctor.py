@@ -29,7 +29,7 @@ def list_findings(stores: Stores) -> list[TaskProblem]:
     current = {rejected.content for rejected in tasks.rejected_lines}
     if older := [line for line in lines if line.strip() and line not in current]:
         what = f"{len(older):,} rejected line{'s' * (len(older) > 1)} in {REJECTED_FILE}"
-        hint = f"take over what you want of them into {TASKS_FILE}, then delete the file"
+        hint = f"move the lines that you need to {TASKS_FILE}, then delete the file"
         findings.append(TaskProblem("rejected", "", what, hint))
     return findings
 

@@ -80,7 +80,7 @@ def _require_whole(imported: ImportedTasks, where: str) -> None:
     first, *more = imported.rejected_lines
     details = [f"{where}:{other.line.number}: {other.reason}" for other in more[:_MAX_LISTED]]
     details += [f"and {len(more) - _MAX_LISTED:,} more"] if len(more) > _MAX_LISTED else []
-    hint = "mend the line or take it out, and import again; nothing was imported"
+    hint = "nothing was imported; fix or delete the line, then import the file again"
     place = f"{where}:{first.line.number}"
     raise CubError(first.reason, where=place, hint=hint, details=details)
 
@@ -125,7 +125,7 @@ def _list_changes(before: Record, record: Record, name: str, result: TaskResult)
     local_fields = _list_local_fields(before, record)
     status = before["status"]
     if local_fields and status in (CLOSED, PARKED) and record["status"] != status:
-        where = f"in the file it is {record['status']}"
+        where = f"the file says {record['status']}"
         result.messages.append(f"{record['id']} stays {status}; {where}.")
     return {key: value for key, value in values.items() if key not in local_fields}
 
@@ -162,6 +162,8 @@ def _add_warnings(
 
 def _warn_renamed(keys: Sequence[str]) -> Iterator[PlanWarning]:
     for key in keys[:_MAX_LISTED]:
-        yield PlanWarning(f"two tasks have one id: the second one is {key} here")
+        yield PlanWarning(f"two tasks have the same ID: the second one is now {key}")
     if len(keys) > _MAX_LISTED:
-        yield PlanWarning(f"and {len(keys) - _MAX_LISTED:,} more tasks that had the id of another")
+        yield PlanWarning(
+            f"and {len(keys) - _MAX_LISTED:,} more tasks with an ID that another task has"
+        )

@@ -71,7 +71,7 @@ class Stores:
         try:
             self.ledger.append_events(*result.events)
         except CubError as error:
-            what = f"the tasks are changed, and the ledger was not told: {error.message}"
+            what = f"the tasks were changed, but the ledger could not be written: {error.message}"
             result.warnings.append(PlanWarning(what, error.where))
 
 

@@ -85,7 +85,7 @@ def put_edited_record(transaction: TaskTransaction, record: Record, values: dict
         require_no_cycle(transaction.tasks, key, needs, parent or "")
     after = update_record(record, values, transaction.timestamp)
     if after is record:
-        transaction.result.add_message(record, f"{key} is so already.")
+        transaction.result.add_message(record, f"No change to {key}.")
         return
     transaction.store.put_record(after)
     transaction.result.tasks.append(after)
@@ -182,7 +182,7 @@ def _describe_parts(tasks: TaskIndex, chosen: Sequence[str]) -> Iterator[str]:
     deleted = set(chosen)
     for task in tasks:
         if task.parent in deleted and task.id not in deleted:
-            yield f"{task.id} is a part of {task.parent}"
+            yield f"{task.id} is part of {task.parent}"
 
 
 def _describe_waiting(tasks: TaskIndex, chosen: Sequence[str]) -> Iterator[str]:
@@ -196,13 +196,13 @@ def _describe_waiting(tasks: TaskIndex, chosen: Sequence[str]) -> Iterator[str]:
 
 def _make_refusal(chosen: Sequence[str], left_parts: list[str], waiting: list[str]) -> CubError:
     which = chosen[0] if len(chosen) == 1 else "these tasks"
-    hints = ["--recursive deletes the parts, too"] * bool(left_parts)
-    hints += ["--force lets nothing wait for what is deleted"] * bool(waiting)
+    hints = ["pass `--recursive` to also delete the subtasks"] * bool(left_parts)
+    hints += ["pass `--force` to remove those dependencies"] * bool(waiting)
     reasons = left_parts + waiting
     details = reasons[:_MAX_REASONS]
     details += [f"and {len(reasons) - _MAX_REASONS:,} more"] if len(reasons) > _MAX_REASONS else []
-    hint = f"{'; '.join(hints)}. `cub task close --reason wontfix` keeps it in sight"
-    return CubError(f"{which} can't be deleted", hint=hint, details=details)
+    hint = f"{'; '.join(hints)}; or run `cub task close --reason wontfix` to keep it listed"
+    return CubError(f"{which} cannot be deleted", hint=hint, details=details)
 
 
 def _drop_dependencies(transaction: TaskTransaction, chosen: Sequence[str]) -> None:
@@ -212,5 +212,5 @@ def _drop_dependencies(transaction: TaskTransaction, chosen: Sequence[str]) -> N
         needs = deleted.intersection(task.depends_on)
         if needs and not task.is_closed:
             rest = [key for key in task.depends_on if key not in deleted]
-            sentence = f"{task.id} waits no longer for {', '.join(sorted(needs))}."
+            sentence = f"{task.id} no longer waits for {', '.join(sorted(needs))}."
             transaction.update_task(task.id, {"depends_on": rest}, sentence=sentence)

@@ -49,8 +49,8 @@ def check_text(value: str | None, what: str) -> str | None:
     """Return a text; UsageError if it is too large for a line of the store, or a prompt."""
     size = len((value or "").encode("utf-8", "surrogatepass"))
     if size > MAX_TEXT:
-        hint = "put the long part into a file of the project, and name that file"
-        raise UsageError(f"{what} has {size:,} bytes; the most are {MAX_TEXT:,}", hint=hint)
+        hint = "put the long part in a file of the project, and refer to that file"
+        raise UsageError(f"{what} has {size:,} bytes; the limit is {MAX_TEXT:,}", hint=hint)
     return value
 
 
@@ -91,10 +91,10 @@ def _check_title(value: str | None) -> str | None:
         return None
     title = value.strip()
     if not title:
-        raise UsageError("a task needs a title")
+        raise UsageError("the title is empty")
     if len(title.splitlines()) > 1 or len(title) > MAX_TITLE:
-        hint = "the rest belongs into --description"
-        raise UsageError(f"a title is one line of at most {MAX_TITLE} characters", hint=hint)
+        hint = "put the rest in --description"
+        raise UsageError(f"a title must be one line of at most {MAX_TITLE} characters", hint=hint)
     return title
 
 
@@ -102,14 +102,16 @@ def _check_type(value: str | None) -> str | None:
     if value is None or value in TASK_TYPES:
         return value
     near = suggest_similar(value.lower(), TASK_TYPES)
-    hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(TASK_TYPES)}"
-    raise UsageError(f"no type {value!r}", hint=hint)
+    hint = f"did you mean {near!r}?" if near else f"choose from {', '.join(TASK_TYPES)}"
+    raise UsageError(f"unknown type {value!r}", hint=hint)
 
 
 def _check_priority(value: str | None) -> int | None:
     priority = normalize_priority(value)
     if value is not None and type(priority) is not int:
-        raise UsageError(f"no priority {value!r}", hint="0 to 4, or P0 to P4; 0 comes first")
+        raise UsageError(
+            f"unknown priority {value!r}", hint="choose from 0 (highest) to 4, or P0 to P4"
+        )
     return priority  # type: ignore[no-any-return]
 
 

@@ -33,32 +33,39 @@ class TaskProblem(NamedTuple):
 def find_bad_lines(tasks: TaskIndex) -> Iterator[TaskProblem]:
     """Yield lines that are not tasks, and ids that two tasks have."""
     for rejected in tasks.rejected_lines:
-        what = f"{rejected.reason}; a change of tasks moves the line to {REJECTED_FILE}"
+        what = f"{rejected.reason}; the next change moves this line to {REJECTED_FILE}"
         yield TaskProblem("rejected", "", what, line=rejected.line.number)
     for task in tasks.renamed_tasks:
-        what = f"two tasks were given the id {task.id}: the younger one is {task.new_id} now"
-        yield TaskProblem("duplicate", task.id, what, f"see what depends on {task.id}")
+        what = f"two tasks have the ID {task.id}: the newer one is now {task.new_id}"
+        yield TaskProblem(
+            "duplicate",
+            task.id,
+            what,
+            f"check which one the tasks that depend on {task.id} need",
+        )
 
 
 def find_duplicates(tasks: TaskIndex) -> Iterator[TaskProblem]:
     """Yield tasks with several lines: no error, and gone with the next change."""
     renamed_ids = {task.id for task in tasks.renamed_tasks}
     for key in (key for key in tasks.duplicate_ids if key not in renamed_ids):
-        what = f"{key} has several lines, as a merge leaves them; they count as one"
-        yield TaskProblem("duplicate", key, what, f"the next change, or {_FIX_COMMAND}, writes one")
+        what = f"{key} has several lines after a merge; cub reads them as one task"
+        yield TaskProblem(
+            "duplicate", key, what, f"run {_FIX_COMMAND} to merge them; the next change also does"
+        )
 
 
 def find_unreachable_tasks(ready: ReadyTasks, deleted: Collection[str]) -> Iterator[TaskProblem]:
     """Yield what keeps tasks from ever being ready."""
     for cycle in ready.cycles:
-        what = f"these wait for each other: {' → '.join([*cycle, cycle[0]])}"
-        hint = f"`cub task dep remove {cycle[0]} {(cycle[1:] or cycle)[0]}` ends it"
+        what = f"dependency cycle: {' → '.join([*cycle, cycle[0]])}"
+        hint = f"run `cub task dep remove {cycle[0]} {(cycle[1:] or cycle)[0]}` to break it"
         yield TaskProblem("cycle", cycle[0], what, hint)
     for key, needs in sorted(ready.dangling.items()):
         for why, others in _iter_reasons(needs, deleted):
             what = f"{key} waits for {', '.join(others)}, which {why}"
             yield TaskProblem(
-                "dangling", key, what, f"`cub task dep remove {key} {' '.join(others)}`"
+                "dangling", key, what, f"run `cub task dep remove {key} {' '.join(others)}`"
             )
 
 
@@ -76,8 +83,10 @@ def _find_missing_parents(tasks: TaskIndex) -> Iterator[TaskProblem]:
     for task in tasks:
         if task.parent and task.parent not in tasks:
             why = "was deleted" if task.parent in tasks.deleted_summaries else "does not exist"
-            what = f"{task.id} is a part of {task.parent}, which {why}"
-            yield TaskProblem("dangling", task.id, what, f'`cub task edit {task.id} --parent ""`')
+            what = f"{task.id} is part of {task.parent}, which {why}"
+            yield TaskProblem(
+                "dangling", task.id, what, f'run `cub task edit {task.id} --parent ""`'
+            )
 
 
 def _iter_reasons(needs: list[str], deleted: Collection[str]) -> Iterator[tuple[str, list[str]]]:
@@ -93,8 +102,10 @@ def find_expired_leases(tasks: TaskIndex, lease_checker: LeaseChecker) -> Iterat
     """Yield claimed tasks that nobody works on any more."""
     for task in tasks:
         if task.status == IN_PROGRESS and lease_checker.is_expired(task.lease):
-            what = f"the lease of {task.id} has lapsed; it counts as ready"
-            yield TaskProblem("lease", task.id, what, f"claim it, or {_FIX_COMMAND} gives it back")
+            what = f"the claim on {task.id} has expired; the task is ready"
+            yield TaskProblem(
+                "lease", task.id, what, f"claim it, or run {_FIX_COMMAND} to release it"
+            )
 
 
 def to_warnings(findings: Iterable[TaskProblem]) -> list[PlanWarning]:
@@ -107,5 +118,5 @@ def to_warnings(findings: Iterable[TaskProblem]) -> list[PlanWarning]:
         ]
         if (more := len(same) - _MAX_OF_KIND) > 0:
             what = f"{more:,} more of this kind ({kind})"
-            warnings.append(PlanWarning(what, TASKS_FILE, hint="`cub task doctor` names all"))
+            warnings.append(PlanWarning(what, TASKS_FILE, hint="run `cub task doctor` to list all"))
     return warnings

@@ -73,7 +73,7 @@ def parse_form_fields(text: str, shown: str) -> dict[str, Any]:
     source = decode_source(text.encode("utf-8", "surrogateescape"), shown, _MAX_BYTES)
     root = parse_yaml(source)
     if root is None or root.kind != "mapping":
-        raise CubError("this is no form of a task", where=shown, hint="nothing was changed")
+        raise CubError("not a valid task form", where=shown, hint="nothing was changed")
     values: dict[str, Any] = {}
     for key, entry in root.collect_entries().items():
         if key not in _ORDER:
@@ -111,14 +111,14 @@ def _read_list(source: SourceText, node: ConfigNode) -> list[str]:
         return [_read_text(source, item) for item in node.items]
     if node.kind == "scalar" and node.value is None:
         return []
-    raise source.make_error(node.start, "here a list is expected", "write `- ` before each item")
+    raise source.make_error(node.start, "expected a list", "write `- ` before each item")
 
 
 def _read_text(source: SourceText, node: ConfigNode) -> str:
     """Return a text as it is written: 1.10 is no number here."""
     if node.kind != "scalar":
-        hint = "put a text that has `: ` in it, or begins with `[`, `{` or `- `, in quotes"
-        raise source.make_error(node.start, "here a text is expected", hint)
+        hint = "quote a string that contains `: ` or starts with `[`, `{` or `- `"
+        raise source.make_error(node.start, "expected a string", hint)
     if node.value is None:
         return ""
     text = node.value if isinstance(node.value, str) else source.text[node.start : node.end]

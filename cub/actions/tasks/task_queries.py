@@ -176,8 +176,8 @@ def _parse_statuses(words: tuple[str, ...], tasks: TaskIndex) -> set[str]:
     statuses = {word if word in own else str(normalize_status(word)) for word in words}
     unknown = statuses - {*own} - {task.status for task in tasks}
     if unknown:
-        hint = f"there are: {', '.join(own)}"
-        raise UsageError(f"no task has the status {min(unknown)!r}", hint=hint)
+        hint = f"choose from {', '.join(own)}"
+        raise UsageError(f"unknown status {min(unknown)!r}", hint=hint)
     return statuses
 
 

@@ -32,7 +32,7 @@ def claim_task(stores: Stores, task_id: str) -> TaskResult:
             what = f"{task.id} waits for {', '.join(waits)}"
             transaction.result.warnings.append(PlanWarning(what))
         if task.status == IN_PROGRESS and before.get("assignee") not in (None, stores.actor):
-            transaction.result.messages.append(f"The lease of {before['assignee']} has lapsed.")
+            transaction.result.messages.append(f"The claim of {before['assignee']} had expired.")
     return transaction.result
 
 
@@ -45,7 +45,7 @@ def close_tasks(
             task = transaction.tasks[key]
             if task.is_closed and reason in (None, task.reason):
                 record = transaction.tasks.read_record(key)
-                sentence = f"{key} is closed already ({task.reason or 'done'})."
+                sentence = f"{key} is already closed ({task.reason or 'done'})."
                 transaction.result.add_message(record, sentence)
                 continue
             close_task(transaction, key, reason or "done", note)
@@ -59,7 +59,7 @@ def reopen_tasks(stores: Stores, keys: Sequence[str]) -> TaskResult:
         tasks = transaction.tasks
         for key in dict.fromkeys(tasks.find_deleted_id(key) or tasks.find_id(key) for key in keys):
             if key in tasks and tasks[key].status == OPEN:
-                transaction.result.add_message(tasks.read_record(key), f"{key} is open already.")
+                transaction.result.add_message(tasks.read_record(key), f"{key} is already open.")
                 continue
             release_task(transaction, key)
             record = tasks.read_record(key)
@@ -74,10 +74,10 @@ def park_tasks(stores: Stores, keys: Sequence[str], note: str = "") -> TaskResul
         for key in _find_ids(keys, transaction.tasks):
             task = transaction.tasks[key]
             if task.is_closed:
-                raise CubError(f"{key} is closed", hint=f"`cub task reopen {key}` comes first")
+                raise CubError(f"{key} is closed", hint=f"run `cub task reopen {key}` first")
             if task.status == PARKED and not note.strip():
                 record = transaction.tasks.read_record(key)
-                transaction.result.add_message(record, f"{key} is parked already.")
+                transaction.result.add_message(record, f"{key} is already parked.")
                 continue
             reset_task(transaction, key, PARKED, note)
     return transaction.result
@@ -87,7 +87,7 @@ def reopen_parents(transaction: TaskTransaction, record: Record) -> None:
     """Reopen the closed epics of a task that is not closed."""
     tasks, parent = transaction.tasks, str(record.get("parent") or "")
     while parent in tasks and tasks[parent].is_epic and tasks[parent].is_closed:
-        release_task(transaction, parent, f"The epic {parent} is open again.")
+        release_task(transaction, parent, f"Reopened the epic {parent}.")
         parent = tasks[parent].parent
 
 
@@ -116,11 +116,11 @@ def close_done_parents(transaction: TaskTransaction, parent: str) -> None:
         if undone:
             which = "one of them" if undone == 1 else f"{undone} of them"
             transaction.result.messages.append(
-                f"All tasks of the epic {parent} are closed, {which} undone: "
-                f"`cub task close {parent}` closes it."
+                f"All tasks of the epic {parent} are closed, {which} not done. "
+                f"Run `cub task close {parent}` to close the epic."
             )
             return
-        sentence = f"The epic {parent} is closed: all of its tasks are done."
+        sentence = f"Closed the epic {parent}: all of its tasks are done."
         _close_one(transaction, parent, "done", sentence=sentence)
         parent = tasks[parent].parent
 
@@ -143,14 +143,14 @@ def reset_task(
 
 def _require_claimable(stores: Stores, summary: TaskSummary, record: Record) -> None:
     if summary.status in (CLOSED, PARKED):
-        hint = f"`cub task reopen {summary.id}` comes first"
+        hint = f"run `cub task reopen {summary.id}` first"
         raise CubError(f"{summary.id} is {summary.status}", hint=hint)
     is_expired = stores.lease_checker.is_expired
     is_known = summary.status == IN_PROGRESS or is_startable(summary, is_expired)
     if not is_known and record.get("assignee") != stores.actor:
-        what = f"{summary.id} has the status {summary.status!r}, which cub does not know"
-        raise CubError(what, hint=f"`cub task reopen {summary.id}` makes it open")
-    require_not_claimed(stores, summary, record, "take another one of `cub task ready`; ")
+        what = f"{summary.id} has the unknown status {summary.status!r}"
+        raise CubError(what, hint=f"run `cub task reopen {summary.id}` to reopen it")
+    require_not_claimed(stores, summary, record, "claim another task of `cub task ready`; or ")
 
 
 def require_not_claimed(
@@ -164,16 +164,17 @@ def require_not_claimed(
         return
     until = normalize_timestamp((summary.lease or {}).get("expires"))
     raise CubError(
-        f"{summary.id} is claimed by {owner or 'somebody'}" + (f" until {until}" if until else ""),
-        hint=f"{hint}`cub task reopen {summary.id}` gives it back",
+        f"{summary.id} is claimed by {owner or 'another process'}"
+        + (f" until {until}" if until else ""),
+        hint=f"{hint}run `cub task reopen {summary.id}` to release it",
     )
 
 
 def _warn_deleted_parent(transaction: TaskTransaction, record: Record) -> None:
     key, parent = record["id"], record.get("parent")
     if parent in transaction.tasks.deleted_summaries:
-        what = f"{key} is a part of {parent}, which was deleted"
-        hint = f"`cub task reopen {parent}` brings it back"
+        what = f"{key} is part of {parent}, which was deleted"
+        hint = f"run `cub task reopen {parent}` to restore it"
         transaction.result.warnings.append(PlanWarning(what, hint=hint))
 
 
@@ -181,7 +182,7 @@ def _warn_open_children(transaction: TaskTransaction, summary: TaskSummary) -> N
     children = transaction.tasks.list_children(summary.id)
     if open_ids := [child.id for child in children if not child.is_closed]:
         few = ", ".join(open_ids[:3]) + (", …" if len(open_ids) > 3 else "")
-        what = f"{summary.id} is closed, and not so below it: {few}"
+        what = f"{summary.id} is closed, but has open subtasks: {few}"
         transaction.result.warnings.append(PlanWarning(what))
 
 

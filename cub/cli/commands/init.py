@@ -164,7 +164,7 @@ def _print_next_steps(root: Path, answers: Answers | None, *, yes: bool) -> None
 
     if answers is not None:
         if answers.to_settings() and not trust_answers(root, answers):
-            output.print_message("Run `cub trust`: no run begins before you agree.")
+            output.print_message("Run `cub trust`: `cub run` refuses to start until you do.")
         return
     steps = _suggest(root)
     if yes and steps.checks:

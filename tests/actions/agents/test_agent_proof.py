@@ -99,8 +99,11 @@ def test_a_text_without_a_line_of_its_own_is_not_counted(project: Path, tmp_path
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ("sys.exit('the license is missing')", "it asked no model: the license is missing"),
-        ("sys.exit()", "it asked no model, and printed nothing"),
+        (
+            "sys.exit('the license is missing')",
+            "it sent no request to a model: the license is missing",
+        ),
+        ("sys.exit()", "it sent no request to a model, and printed nothing"),
     ],
 )
 def test_the_last_words_of_an_agent_that_asks_no_model(
@@ -117,7 +120,7 @@ def test_nothing_in_the_project_is_changed_and_the_home_is_new(
     more = "Path('AGENTS.md').write_text('spoilt')\nprint(os.environ['HOME'], os.getcwd())"
     proof = prove(project, tmp_path, more=f"{more}\nsys.exit()")
     assert (project / "AGENTS.md").read_text() == RULES
-    home, folder = proof.problem.removeprefix("it asked no model: ").split()
+    home, folder = proof.problem.removeprefix("it sent no request to a model: ").split()
     assert not Path(home).exists()
     assert folder.endswith(project.as_posix())
     assert not Path(folder).exists()
@@ -127,8 +130,11 @@ def test_nothing_in_the_project_is_changed_and_the_home_is_new(
 def test_what_runs_is_left_out_unless_it_is_trusted(project: Path, tmp_path: Path) -> None:
     write(project, HOOKS, "{}\n")
     more = f"sys.exit(str(Path({HOOKS!r}).exists()))"
-    assert prove(project, tmp_path, more=more).problem == "it asked no model: False"
-    assert prove(project, tmp_path, more=more, trusted=True).problem == "it asked no model: True"
+    assert prove(project, tmp_path, more=more).problem == "it sent no request to a model: False"
+    assert (
+        prove(project, tmp_path, more=more, trusted=True).problem
+        == "it sent no request to a model: True"
+    )
 
 
 @pytest.mark.thorough
@@ -138,7 +144,7 @@ def test_arguments_of_the_configuration_count_if_it_is_trusted(
 ) -> None:
     write(project, ".cub/config.yaml", "harnesses: {claude: {args: [--odd], model: odd}}\n")
     proof = prove(project, tmp_path, more="sys.exit(str('--odd' in words))", trusted=trusted)
-    assert proof.problem == f"it asked no model: {trusted}"
+    assert proof.problem == f"it sent no request to a model: {trusted}"
 
 
 def test_a_project_is_trusted_as_it_was_shown(project: Path, cub: Cub, home: Path) -> None:

@@ -98,7 +98,7 @@ def test_an_agent_is_chosen_by_name_or_if_it_is_installed(project: Path, tmp_pat
             "unknown agent 'zebra'",
             "choose from claude, codex, gemini, opencode",
         ),
-        (["mine"], "what the agent 'mine' reads can't be proven", ""),
+        (["mine"], "cannot record what the agent 'mine' reads", ""),
     ],
 )
 def test_others_are_refused(

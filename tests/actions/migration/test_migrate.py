@@ -69,8 +69,8 @@ def test_prune_deletes_nothing_where_the_older_layout_never_was(project: Path) -
     for plan in (update(project, prune=True), init(project, prune=True)):
         assert plan.is_empty
         (warning,) = plan.warnings
-        assert (warning.path, "no trace of it" in warning.hint) == ("progress.txt", True)
-        assert warning.message.startswith("left by --prune: nothing here shows")
+        assert (warning.path, "shows the older layout" in warning.hint) == ("progress.txt", True)
+        assert warning.message.startswith("kept by --prune: no sign")
     assert update(project).warnings == ()
 
 
@@ -146,7 +146,7 @@ def test_the_record_names_the_migration_and_is_local_to_nobody(project: Path) ->
     write(project, ".cub/config.json", "{}\n")
     plan = init(project)
     edit = next(edit for edit in plan.edits if edit.path == RECORD)
-    assert (edit.reason, edit.is_local) == ("migrate to schema 1: record it", False)
+    assert (edit.reason, edit.is_local) == ("migrate to schema 1: record the schema number", False)
     assert edit.changelog == ("schema 1: adopt the layout before 0.1",)
 
 
@@ -157,7 +157,7 @@ def test_only_targets_get_today_s_digest_line(project: Path) -> None:
         write(project, name, f"Mine.\n\n{old_section()}")
     plan = init(project)
     assert told_reasons(plan)["AGENTS.md"] == (
-        "migrate to schema 1: today's digest line; refresh the managed section v1"
+        "migrate to schema 1: current digest line; refresh the managed section v1"
     )
     assert (project / "CLAUDE.md").read_text() == f"Mine.\n\n{old_section()}"
     assert settled(project)
@@ -209,7 +209,7 @@ def test_an_edited_placeholder_stays(project: Path) -> None:
     write(project, "AGENT.md", stand_in("agent.md") + "Mine.\n")
     plan = init(project)
     assert (project / "AGENT.md").exists()
-    assert said(plan)["AGENT.md"] == "left, because it is not as cub wrote it"
+    assert said(plan)["AGENT.md"] == "kept, because it was edited"
 
 
 def test_an_own_file_of_this_cub_is_never_moved_away(project: Path) -> None:

@@ -49,7 +49,7 @@ class TestNamesThatAreTaken:
         plan = init(project)
         assert (project / ".cub/prompt.md").read_text() == "Mine.\n"
         assert (project / ".cub/runloop.md.old").read_text() == "Older.\n"
-        assert said(plan)[".cub/prompt.md"] == "left: .cub/runloop.md.old is there already"
+        assert said(plan)[".cub/prompt.md"] == "kept: .cub/runloop.md.old already exists"
 
     def test_a_folder_is_there(self, project: Path) -> None:
         write(project, ".cub/prompt.md", "Mine.\n")
@@ -78,7 +78,7 @@ class TestPrune:
     def test_each_is_named_once_and_can_go_later(self, older: Path) -> None:
         plan = init(older)
         left = {w.path: w.hint for w in plan.warnings if w.path in OPENINGS}
-        assert left == dict.fromkeys(OPENINGS, "`cub update --prune` deletes it")
+        assert left == dict.fromkeys(OPENINGS, "run `cub update --prune` to delete it")
         assert (older / RECORD).read_text() == "schema: 1\n"
         assert settled(older)
         assert not update(older).warnings
@@ -104,7 +104,7 @@ class TestPrune:
         write(older, name, text)
         for prune in (False, True):
             plan = init(older, prune=prune)
-            message = "left: nothing in it shows that the older layout wrote it"
+            message = "kept: no sign that it comes from the older layout"
             assert said(plan)[name] == message
             assert (older / name).read_text() == text
         assert settled(older)
@@ -116,7 +116,7 @@ class TestPrune:
         (older / "fix_plan.md").symlink_to("notes.md")
         write(older, "notes.md", "Mine.\n")
         plan = update(older, prune=True)
-        assert said(plan)["fix_plan.md"] == "left: a link to notes.md"
+        assert said(plan)["fix_plan.md"] == "kept: a link to notes.md"
         assert sorted(path for path in whole(older) if not path.startswith(".cub")) == [
             "fix_plan.md",
             "notes.md",
@@ -147,7 +147,7 @@ class TestLinks:
         (project / "PROMPT.md").symlink_to(".cub/prompt.md")
         plan = init(project)
         assert (project / "PROMPT.md").is_symlink()
-        assert said(plan)["PROMPT.md"] == "left: a link to .cub/prompt.md"
+        assert said(plan)["PROMPT.md"] == "kept: a link to .cub/prompt.md"
 
     def test_one_that_stands_for_settings_goes_with_them(self, project: Path) -> None:
         write(project, ".cub/config.json", '{"harness": "codex"}\n')
@@ -173,7 +173,7 @@ class TestLinks:
         plan = init(project, migrations=known)
         assert (project / ".cub/agent.md").is_file()
         assert (project / "AGENT.md").is_symlink()
-        assert said(plan)[".cub/agent.md"] == f"left: {name} is a link to it"
+        assert said(plan)[".cub/agent.md"] == f"kept: {name} is a link to it"
 
     def test_a_linked_folder_of_cub_s_loses_nothing(self, project: Path) -> None:
         write(project, "tools/cub/prompt.md", "One.\n")
@@ -192,8 +192,8 @@ class TestImports:
         write(project, "PROMPT.md", "Mine.\n")
         write(project, ".cub/agent.md", stand_in("agent.md"))
         plan = init(project, migrations=known)
-        assert said(plan)["PROMPT.md"] == "left: CLAUDE.md imports it"
-        assert said(plan)[".cub/agent.md"] == "left: CLAUDE.md imports it"
+        assert said(plan)["PROMPT.md"] == "kept: CLAUDE.md imports it"
+        assert said(plan)[".cub/agent.md"] == "kept: CLAUDE.md imports it"
         assert {"PROMPT.md", ".cub/agent.md"} <= tree(project).keys()
 
     @needs_links
@@ -202,7 +202,7 @@ class TestImports:
         write(project, ".cub/prompt.md", "Mine.\n")
         (project / "PROMPT.md").symlink_to(".cub/prompt.md")
         plan = init(project)
-        assert said(plan)[".cub/prompt.md"] == "left: AGENTS.md imports it"
+        assert said(plan)[".cub/prompt.md"] == "kept: AGENTS.md imports it"
         assert (project / "PROMPT.md").read_text() == "Mine.\n"
 
     def test_prune_deletes_what_it_was_asked_to(self, project: Path) -> None:
@@ -240,7 +240,7 @@ def test_what_a_name_of_cubs_own_is_a_link_to_stays(project: Path) -> None:
     prompt = write(project, ".cub/prompt.md", "My loop.\n")
     (project / ".cub/runloop.md").symlink_to("prompt.md")
     plan = init(project)
-    assert ".cub/prompt.md: left: .cub/runloop.md is a link to it" in {
+    assert ".cub/prompt.md: kept: .cub/runloop.md is a link to it" in {
         f"{warning.path}: {warning.message}" for warning in plan.warnings
     }
     assert prompt.read_bytes() == b"My loop.\n"

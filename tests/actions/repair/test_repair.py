@@ -44,7 +44,7 @@ def test_every_choice_mends_its_file_and_no_other(bakery: Path, name: str) -> No
 def test_a_section_out_of_a_conflict_says_what_the_project_needs(bakery: Path) -> None:
     write(bakery, "AGENTS.md", broken("conflict with your own lines", "intact").decode())
     (choice,) = look(bakery).choices
-    assert choice.why.endswith("the section is rendered anew")
+    assert choice.why.endswith("the section is regenerated")
     repair(bakery)
     assert settled(bakery)
     assert (bakery / "AGENTS.md").read_text().startswith("# Title\n\n<<<<<<< HEAD\nYours.\n")
@@ -73,10 +73,10 @@ def test_a_nested_pointer_is_rendered_anew_as_one(bakery: Path) -> None:
 
 @pytest.mark.parametrize("number", [0, 3, 99])
 def test_a_number_that_nobody_offered_is_a_mistake(bakery: Path, number: int) -> None:
-    with pytest.raises(UsageError, match="there is none"):
+    with pytest.raises(UsageError, match="nothing to repair"):
         repair(bakery, number)
     change(bakery / "AGENTS.md", MARKER, b"")
-    with pytest.raises(UsageError, match="the choices are 1 to 2"):
+    with pytest.raises(UsageError, match="choose from 1 to 2"):
         repair(bakery, number)
 
 
@@ -89,7 +89,7 @@ def test_a_number_that_nobody_offered_is_a_mistake(bakery: Path, number: int) ->
         (END, END + END, 1, ""),
         ("- Claim:", END + "- Claim:", 1, ""),
         (END, MINE + END + END, 1, ""),
-        (END, END + conflict("a\n", "b\n") + END, 1, "Conflicts are left in AGENTS.md, from line"),
+        (END, END + conflict("a\n", "b\n") + END, 1, "AGENTS.md still has conflicts, from line"),
     ],
 )
 def test_the_next_step_is_named(bakery: Path, old: str, new: str, number: int, step: str) -> None:
@@ -103,7 +103,7 @@ def test_a_stale_section_is_brought_up_to_date_next(bakery: Path) -> None:
     change(bakery / "AGENTS.md", MARKER, b"")
     write(bakery, ".cub/map.md", "# Map\n")
     plan = repair(bakery)
-    step = "`cub update` brings the section up to date."
+    step = "Run `cub update` to bring the section up to date."
     assert describe_repair_next_step(Project.load(bakery), plan) == step
 
 

@@ -55,7 +55,7 @@ MODULES = (
         (program(b"x\n"), b"x\n", ("old mode 100755", "new mode 100644")),
         (None, program(b"x\n"), ("new file mode 100755", *DIFF, "@@ -0,0 +1 @@", "+x")),
         (b"x", link("x"), ("old mode 100644", "new mode 120000")),
-        (b"x\r\n", b"x\n", ("only line ends have changed",)),
+        (b"x\r\n", b"x\n", ("only line endings changed",)),
         (None, b"", ("an empty file",)),
         (b"", None, ("an empty file",)),
         (None, b"\0\xff\n", (*DIFF, "@@ -0,0 +1 @@", "+\0\udcff")),
@@ -319,7 +319,7 @@ def test_line_ends_alone_are_called_so(project: Path, base: str) -> None:
     file = project / "AGENTS.md"
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     found = since(project, base)["AGENTS.md"]
-    assert (found.section, found.own_diff) == (None, ("only line ends have changed",))
+    assert (found.section, found.own_diff) == (None, ("only line endings changed",))
 
 
 @pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md", "GEMINI.md", "p/AGENTS.md"])

@@ -96,7 +96,7 @@ def test_what_became_of_a_section(project: Path, base: str, case: str) -> None:
     assert section.verdict == verdict
     assert section.needs_attention == (verdict not in FINE)
     assert section.needs_attention == compared(project, base).has_hand_edits
-    assert VERDICT_MEANINGS[section.verdict].startswith("touched by hand") == (
+    assert VERDICT_MEANINGS[section.verdict].startswith("edited manually") == (
         section.needs_attention and verdict != "newer"
     )
 

@@ -86,17 +86,17 @@ def _says(shop: Shop) -> str:
 
 
 def test_what_nobody_agreed_to_has_not_changed(stall: Shop) -> None:
-    assert _says(stall) == "what this project runs is not trusted yet"
+    assert _says(stall) == "the commands of this project are not trusted"
     trust_checks(_stores(stall), ["test -f made-s-1"])  # as `cub task add --check` does
-    assert _says(stall) == "what this project runs is not trusted yet"
+    assert _says(stall) == "the commands of this project are not trusted"
 
 
 def test_what_changed_since_it_was_agreed_to_is_said_to_have_changed(stall: Shop) -> None:
     trust_project(_stores(stall), {})
     stall.configure(run={"checks": ["true"]})
-    assert _says(stall) == "what this project runs changed since you trusted it"
+    assert _says(stall) == "the commands of this project changed since you trusted them"
     revoke_trust(_stores(stall))
-    assert _says(stall) == "what this project runs is not trusted yet"
+    assert _says(stall) == "the commands of this project are not trusted"
 
 
 def test_a_new_check_of_a_task_is_not_trusted_yet_and_nothing_else_changed(stall: Shop) -> None:

@@ -145,7 +145,7 @@ def test_commands_that_do_not_run_need_no_trust(stocked: Shop, monkeypatch: Any)
     stocked.write(".cub/config.yaml", "context_commands: [{name: A, command: touch made}]\n")
     asked: dict[str, Any] = {"harness": "scripted", "trust": False, "checks": None, "check": "true"}
     stocked.script({"s-1": [{"files": {"bread": "x"}}]})
-    with pytest.raises(CubError, match="is not trusted yet") as refused:
+    with pytest.raises(CubError, match="are not trusted") as refused:
         stocked.run(**asked)
     assert refused.value.details[0].startswith("context_commands.0: ")
     assert stocked.run(no_context_exec=True, exec_lines=("true",), **asked).outcomes == ["ok"]
@@ -165,7 +165,7 @@ def test_a_stop_ends_one(stocked: Shop) -> None:
 
 def test_one_is_in_the_attempt(stocked: Shop) -> None:
     done = stocked.run(exec_lines=('"$PYTHON" -m cub prompt s-1 --exec true 2>&1',))
-    assert "an attempt can't have context commands run" in prompt(stocked, done)
+    assert "context commands cannot be run inside an attempt" in prompt(stocked, done)
 
 
 @pytest.mark.thorough

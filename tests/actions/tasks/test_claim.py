@@ -56,7 +56,7 @@ def test_what_somebody_has_claimed_is_nobody_else_s(project: Path) -> None:
     with pytest.raises(CubError) as error:
         claim_task(opened(project, who="bob"), key)
     assert error.value.message == f"{key} is claimed by ida until {day(3)}"
-    assert f"`cub task reopen {key}` gives it back" in error.value.hint
+    assert f"run `cub task reopen {key}` to release it" in error.value.hint
     assert stored(project) == before
 
 
@@ -72,7 +72,7 @@ def test_after_a_day_without_a_word_a_task_is_free_again(project: Path) -> None:
     claim_task(opened(project, on=2), key)
     assert (ready(project, on=2), ready(project, on=3)) == ([], [key])
     outcome = claim_task(opened(project, on=3, who="bob"), key)
-    assert outcome.messages == ["The lease of ida has lapsed."]
+    assert outcome.messages == ["The claim of ida had expired."]
     assert record(project, key)["assignee"] == "bob"
 
 
@@ -81,7 +81,7 @@ def test_a_run_s_lease_ends_with_its_process_on_this_host(project: Path) -> None
     mine = leased(project, host=socket.gethostname(), **gone)
     theirs = leased(project, host="elsewhere", **gone)
     assert ready(project) == [mine]
-    assert claim_task(opened(project), mine).messages == ["The lease of bob has lapsed."]
+    assert claim_task(opened(project), mine).messages == ["The claim of bob had expired."]
     with pytest.raises(CubError, match="is claimed by bob"):
         claim_task(opened(project), theirs)
 

@@ -12,21 +12,21 @@ from tests.conftest import tree
 
 A, B = '{"id":"a","status":"open"', '{"id":"b","status":"open"'
 LEASE = '"status":"in_progress","assignee":"bob","lease":{"host":"x","expires":"2026-01-01"}'
-FIX, REMOVE, GONE = "`cub task doctor --fix`", "`cub task dep remove", "which does not exist"
-SEVERAL = "a has several lines, as a merge leaves them; they count as one"
-TWO = "two tasks were given the id a: the younger one is a-887 now"
-MOVES = f"a change of tasks moves the line to {REJECTED_FILE}"
+FIX, REMOVE, GONE = "`cub task doctor --fix`", "run `cub task dep remove", "which does not exist"
+SEVERAL = "a has several lines after a merge; cub reads them as one task"
+TWO = "two tasks have the ID a: the newer one is now a-887"
+MOVES = f"the next change moves this line to {REJECTED_FILE}"
 NO_TASK = f"this is not JSON: expecting value, column 1; {MOVES}"
-LAPSED = "the lease of a has lapsed; it counts as ready"
+LAPSED = "the claim on a has expired; the task is ready"
 
 FINDINGS = {
     "circle": (
         [f'{A},"depends_on":["b"]}}', f'{B},"depends_on":["a"]}}'],
-        TaskProblem("cycle", "a", "these wait for each other: a → b → a", f"{REMOVE} a b` ends it"),
+        TaskProblem("cycle", "a", "dependency cycle: a → b → a", f"{REMOVE} a b` to break it"),
     ),
     "circle of one": (
         [f'{A},"depends_on":["a"]}}'],
-        TaskProblem("cycle", "a", "these wait for each other: a → a", f"{REMOVE} a a` ends it"),
+        TaskProblem("cycle", "a", "dependency cycle: a → a", f"{REMOVE} a a` to break it"),
     ),
     "missing": (
         [f'{A},"depends_on":["x"]}}'],
@@ -38,20 +38,24 @@ FINDINGS = {
     ),
     "no parent": (
         [f'{A},"parent":"x"}}'],
-        TaskProblem("dangling", "a", f"a is a part of x, {GONE}", '`cub task edit a --parent ""`'),
+        TaskProblem(
+            "dangling", "a", f"a is part of x, {GONE}", 'run `cub task edit a --parent ""`'
+        ),
     ),
     "doubled": (
         [f'{A},"title":"1"}}', f'{A},"title":"2"}}'],
-        TaskProblem("duplicate", "a", SEVERAL, f"the next change, or {FIX}, writes one"),
+        TaskProblem(
+            "duplicate", "a", SEVERAL, f"run {FIX} to merge them; the next change also does"
+        ),
     ),
     "taken": (
         [f'{A},"created_at":"2026-01-01"}}', f'{A},"created_at":"2026-01-02"}}'],
-        TaskProblem("duplicate", "a", TWO, "see what depends on a"),
+        TaskProblem("duplicate", "a", TWO, "check which one the tasks that depend on a need"),
     ),
     "rejected": ([f"{A}}}", "no task"], TaskProblem("rejected", "", NO_TASK, line=2)),
     "lease": (
         [f'{{"id":"a",{LEASE}}}'],
-        TaskProblem("lease", "a", LAPSED, f"claim it, or {FIX} gives it back"),
+        TaskProblem("lease", "a", LAPSED, f"claim it, or run {FIX} to release it"),
     ),
 }
 MENDED = {"doubled", "taken", "lease"}

@@ -120,7 +120,7 @@ def test_no_import_opens_what_is_closed(stores: Stores, status: str) -> None:
     after = record(stores, "bake-1")
     assert (after["title"], after["status"]) == ("Build it", "closed")
     assert after["close_reason"] == "no_change"
-    assert taken.task_result.messages == [f"bake-1 stays closed; in the file it is {status}."]
+    assert taken.task_result.messages == [f"bake-1 stays closed; the file says {status}."]
 
 
 def test_what_somebody_works_on_here_is_not_taken_back(stores: Stores) -> None:
@@ -137,7 +137,7 @@ def test_what_was_set_aside_here_stays_so_and_is_told(stores: Stores) -> None:
     park_tasks(stores, ["bake-1"])
     taken = imported(stores, {**OVEN, "title": "Build it"})
     assert record(stores, "bake-1")["status"] == "parked"
-    assert taken.task_result.messages == ["bake-1 stays parked; in the file it is open."]
+    assert taken.task_result.messages == ["bake-1 stays parked; the file says open."]
 
 
 def test_what_only_the_source_worked_on_is_free_again_with_it(stores: Stores) -> None:
@@ -203,7 +203,7 @@ def test_doubled_ids_are_told(stores: Stores) -> None:
     data = b'{"tasks": [{"id": 1, "title": "a"}, {"id": 1, "title": "b"}]}'
     taken = import_tasks(stores, parse_tasks(data, "tasks.json"), "tasks.json")
     assert [one["id"] for one in taken.added] == ["1", "1-2"]
-    assert "two tasks have one id" in taken.task_result.warnings[0].message
+    assert "two tasks have the same ID" in taken.task_result.warnings[0].message
 
 
 def test_a_line_that_is_none_stops_the_import_before_it_begins(stores: Stores) -> None:

@@ -60,8 +60,8 @@ def test_a_ledger_that_has_no_room_is_told_and_costs_no_task(project: Path) -> N
     (warning,) = outcome.warnings
     assert (warning.path, statuses(project, key)) == (LEDGER_FILE, ["closed"])
     assert warning.message == (
-        "the tasks are changed, and the ledger was not told: "
-        "cannot be written: no space left on device"
+        "the tasks were changed, but the ledger could not be written: cannot be written: "
+        "no space left on device"
     )
     assert events(project) == []
     reopen_tasks(opened(project), [key])

@@ -85,14 +85,14 @@ def test_the_first_task_brings_what_git_needs(project: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"title": ""}, "a task needs a title"),
-        ({"title": "\t \n"}, "a task needs a title"),
-        ({"title": "a\nb"}, "a title is one line"),
-        ({"title": "a\u2028b"}, "a title is one line"),
+        ({"title": ""}, "the title is empty"),
+        ({"title": "\t \n"}, "the title is empty"),
+        ({"title": "a\nb"}, "a title must be one line"),
+        ({"title": "a\u2028b"}, "a title must be one line"),
         ({"title": "x" * 501}, "at most 500 characters"),
-        ({"type": "bugg"}, "no type 'bugg'"),
-        ({"priority": "5"}, "no priority '5'"),
-        ({"priority": ""}, "no priority ''"),
+        ({"type": "bugg"}, "unknown type 'bugg'"),
+        ({"priority": "5"}, "unknown priority '5'"),
+        ({"priority": ""}, "unknown priority ''"),
         ({"description": "é" * (MAX_TEXT // 2) + "x"}, "the description has 65,537 bytes"),
         ({"accept": ["x" * 1_000_000]}, "an acceptance criterion has 1,000,000 bytes"),
         ({"checks": ["x" * 1_000_000]}, "a check has 1,000,000 bytes"),
@@ -148,7 +148,7 @@ def test_an_edit_that_changes_nothing_writes_nothing_and_says_so(project: Path) 
     key = added(project)
     before = stored(project)
     outcome = edit_task(opened(project), key, TaskFields(title=" Bake "), note="  ")
-    assert (outcome.messages, stored(project)) == ([f"{key} is so already."], before)
+    assert (outcome.messages, stored(project)) == ([f"No change to {key}."], before)
 
 
 def test_notes_are_added_with_their_time_and_author(project: Path) -> None:
@@ -165,11 +165,11 @@ def test_a_task_waits_for_others_and_no_longer(project: Path) -> None:
     key, flour, oven = added(project), added(project, "Flour"), added(project, "Oven")
     set_dependencies(opened(project), key, [f"{flour},{oven}"])
     assert record(project, key)["depends_on"] == sorted([flour, oven])
-    assert set_dependencies(opened(project), key, [oven]).messages == [f"{key} is so already."]
+    assert set_dependencies(opened(project), key, [oven]).messages == [f"No change to {key}."]
     set_dependencies(opened(project), key, [oven], remove=True)
     assert record(project, key)["depends_on"] == [flour]
     assert set_dependencies(opened(project), key, [oven], remove=True).messages == [
-        f"{key} is so already."
+        f"No change to {key}."
     ]
     with pytest.raises(CubError, match="there is no task 'sugar'"):
         set_dependencies(opened(project), key, ["sugar"], remove=True)
@@ -226,7 +226,7 @@ def test_a_part_reopens_the_closed_epics_above_it(project: Path) -> None:
     close_tasks(opened(project), [part], None)
     assert statuses(project, top, low) == ["closed", "closed"]
     outcome = add_task(opened(project), TaskFields("More", parent=low))
-    assert outcome.messages == [f"The epic {low} is open again.", f"The epic {top} is open again."]
+    assert outcome.messages == [f"Reopened the epic {low}.", f"Reopened the epic {top}."]
     assert statuses(project, top, low) == ["open", "open"]
     close_tasks(opened(project), [outcome.tasks[0]["id"]], None)
     edit_task(opened(project), other, TaskFields(parent=low))
@@ -315,11 +315,11 @@ def test_the_part_that_is_back_reopens_its_epic_or_tells_of_a_deleted_one(projec
     gone(project, one)
     close_tasks(opened(project), [two], None)
     assert statuses(project, top) == ["closed"]
-    assert reopen_tasks(opened(project, on=4), [one]).messages == [f"The epic {top} is open again."]
+    assert reopen_tasks(opened(project, on=4), [one]).messages == [f"Reopened the epic {top}."]
     gone(project, top, on=5, recursive=True)
     (warning,) = reopen_tasks(opened(project, on=6), [one]).warnings
-    assert warning.message == f"{one} is a part of {top}, which was deleted"
-    assert warning.hint == f"`cub task reopen {top}` brings it back"
+    assert warning.message == f"{one} is part of {top}, which was deleted"
+    assert warning.hint == f"run `cub task reopen {top}` to restore it"
 
 
 def test_deleting_twice_and_what_nobody_knows_are_errors(project: Path) -> None:
@@ -358,10 +358,10 @@ def test_parts_keep_from_deleting_unless_they_go_too(project: Path) -> None:
     part = added(project, parent=low)
     close_tasks(opened(project), [part], None)
     before = stored(project)
-    with pytest.raises(CubError, match=f"{low} can't be deleted") as error:
+    with pytest.raises(CubError, match=f"{low} cannot be deleted") as error:
         gone(project, low)
-    assert error.value.details == (f"{part} is a part of {low}",)
-    assert error.value.hint.startswith("--recursive deletes the parts, too")
+    assert error.value.details == (f"{part} is part of {low}",)
+    assert error.value.hint.startswith("pass `--recursive` to also delete the subtasks")
     assert stored(project) == before
     assert select_deletable_tasks(opened(project).backend.read_tasks(), [top], recursive=True) == [
         top,
@@ -377,13 +377,13 @@ def test_who_waits_keeps_from_deleting_unless_forced(project: Path) -> None:
     waiting, done = added(project, depends_on=[key]), added(project, depends_on=[key])
     close_tasks(opened(project), [done], None)
     before = stored(project)
-    with pytest.raises(CubError, match=f"{key} can't be deleted") as error:
+    with pytest.raises(CubError, match=f"{key} cannot be deleted") as error:
         gone(project, key)
     assert error.value.details == (f"{waiting} waits for {key}",)
-    assert error.value.hint.startswith("--force lets nothing wait")
+    assert error.value.hint.startswith("pass `--force` to remove")
     assert stored(project) == before
     outcome = delete_tasks(opened(project, on=3), [key], force=True)
-    assert outcome.messages == [f"{waiting} waits no longer for {key}."]
+    assert outcome.messages == [f"{waiting} no longer waits for {key}."]
     assert (record(project, waiting)["depends_on"], record(project, done)["depends_on"]) == (
         [],
         [key],
@@ -405,7 +405,7 @@ def test_all_that_keeps_from_it_is_told_at_once(project: Path) -> None:
     with pytest.raises(CubError) as error:
         gone(project, key)
     assert len(error.value.details) == 11
-    assert error.value.details[0] == f"{parts[0]} is a part of {key}"
+    assert error.value.details[0] == f"{parts[0]} is part of {key}"
     assert error.value.details[-1] == "and 3 more"
     assert "--recursive" in error.value.hint
     assert "--force" in error.value.hint
@@ -416,7 +416,7 @@ def test_what_somebody_works_on_is_not_deleted(project: Path) -> None:
     claim_task(opened(project, who="bob"), key)
     with pytest.raises(CubError, match=f"{key} is claimed by bob") as error:
         gone(project, key, force=True)
-    assert error.value.hint == f"`cub task reopen {key}` gives it back"
+    assert error.value.hint == f"run `cub task reopen {key}` to release it"
     gone(project, key, on=9)  # the lease is over
 
 
@@ -431,7 +431,7 @@ def test_an_epic_closes_when_its_last_open_part_goes(project: Path) -> None:
     one, two = added(project, parent=top), added(project, parent=top)
     close_tasks(opened(project), [one], None)
     assert delete_tasks(opened(project), [two]).messages == [
-        f"The epic {top} is closed: all of its tasks are done."
+        f"Closed the epic {top}: all of its tasks are done."
     ]
     gone(project, one, on=4)
     assert statuses(project, top) == ["closed"]
@@ -462,12 +462,12 @@ def test_a_dependency_that_was_deleted_elsewhere_is_told_as_such(project: Path) 
         (
             "dangling",
             f"{waiting} waits for {key}, which was deleted",
-            f"`cub task dep remove {waiting} {key}`",
+            f"run `cub task dep remove {waiting} {key}`",
         ),
         (
             "dangling",
-            f"{waiting} is a part of {key}, which was deleted",
-            f'`cub task edit {waiting} --parent ""`',
+            f"{waiting} is part of {key}, which was deleted",
+            f'run `cub task edit {waiting} --parent ""`',
         ),
     ]
     set_dependencies(opened(project), waiting, [key], remove=True)

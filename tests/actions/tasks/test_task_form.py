@@ -88,7 +88,7 @@ def applied(root: Path, key: str, old: str, new: str, on: int = 3) -> TaskResult
 def test_an_unchanged_form_changes_nothing(project: Path, text: str) -> None:
     key = added(project, "\udcff odd", description=text)
     before = stored(project)
-    assert applied(project, key, "", "").messages == [f"{key} is so already."]
+    assert applied(project, key, "", "").messages == [f"No change to {key}."]
     assert stored(project) == before
     applied(project, key, "priority: 2", "priority: 1")
     found = record(project, key)
@@ -133,14 +133,14 @@ def test_what_somebody_else_changed_in_the_meantime_stays(project: Path) -> None
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("title: Bake", "title: ''", "a task needs a title"),
-        ("title: Bake", "title: [a]", "^form.yaml:3:8: here a text is expected"),
+        ("title: Bake", "title: ''", "the title is empty"),
+        ("title: Bake", "title: [a]", "^form.yaml:3:8: expected a string"),
         ("title: Bake", "title: a: b", "^form.yaml:3:9: "),
         ("title: Bake", "titel: Bake", "^form.yaml:3:1: unknown field 'titel'"),
         ("title: Bake", "title: Bake\ntitle: Roast", "^form.yaml:4:1: "),
-        ("labels: []", "labels: a", "^form.yaml:7:9: here a list is expected"),
-        ("labels: []", "labels: [{a: b}]", "^form.yaml:7:10: here a text is expected"),
-        ("priority: 2", "priority: 7", "no priority '7'"),
+        ("labels: []", "labels: a", "^form.yaml:7:9: expected a list"),
+        ("labels: []", "labels: [{a: b}]", "^form.yaml:7:10: expected a string"),
+        ("priority: 2", "priority: 7", "unknown priority '7'"),
         ("parent:", "parent: zzz", "there is no task 'zzz'"),
         ("depends_on: []", "depends_on: [zzz]", "there is no task 'zzz'"),
         ("notes:", f"notes: {'x' * 70_000}", "the text of the notes has 70,000 bytes"),

@@ -67,9 +67,9 @@ def test_a_circle_of_parents_ends(project: Path) -> None:
 
 def test_a_status_that_nobody_knows_is_refused_unless_a_task_has_it(project: Path) -> None:
     added(project)
-    with pytest.raises(UsageError, match="no task has the status 'frozen'") as error:
+    with pytest.raises(UsageError, match="unknown status 'frozen'") as error:
         found(project, "frozen")
-    assert error.value.hint == "there are: open, in_progress, retry, parked, closed, all, deleted"
+    assert error.value.hint == "choose from open, in_progress, retry, parked, closed, all, deleted"
     (project / TASKS_FILE).write_text('{"id":"a","status":"frozen"}\n')
     assert found(project, "frozen") == ["a"]
 
@@ -95,7 +95,7 @@ def test_what_can_never_be_ready_is_a_warning(project: Path) -> None:
     )
     answer = list_ready_tasks(opened(project))
     assert [warning.message for warning in answer.warnings] == [
-        "these wait for each other: a → b → a",
+        "dependency cycle: a → b → a",
         "c waits for x, which does not exist",
     ]
 

@@ -45,7 +45,7 @@ def test_closing_again_changes_nothing_but_with_another_reason(project: Path) ->
     before = stored(project)
     for reason in (None, "done"):
         assert close_tasks(opened(project), [key], reason).messages == [
-            f"{key} is closed already (done)."
+            f"{key} is already closed (done)."
         ]
     assert stored(project) == before
     both = close_tasks(opened(project, on=3), [key, other, key], None)
@@ -72,7 +72,7 @@ def test_epics_close_with_their_last_task_up_to_the_top(project: Path) -> None:
     assert close_tasks(opened(project), [one], None).messages == []
     outcome = close_tasks(opened(project), [two], "no_change")
     assert outcome.messages == [
-        f"The epic {key} is closed: all of its tasks are done." for key in (low, middle, top)
+        f"Closed the epic {key}: all of its tasks are done." for key in (low, middle, top)
     ]
     assert statuses(project, top, middle, low) == ["closed"] * 3
     assert record(project, top)["close_reason"] == "done"
@@ -86,7 +86,7 @@ def test_an_epic_with_an_undone_task_is_left_to_a_person(project: Path, reason: 
     one, two = added(project, parent=top), added(project, parent=top)
     close_tasks(opened(project), [one], reason)
     (said,) = close_tasks(opened(project), [two], None).messages
-    assert said.startswith(f"All tasks of the epic {top} are closed, one of them undone: ")
+    assert said.startswith(f"All tasks of the epic {top} are closed, one of them not done. ")
     assert statuses(project, top) == ["open"]
     close_tasks(opened(project), [one], "done")
     assert statuses(project, top) == ["closed"]
@@ -112,7 +112,7 @@ def test_closing_an_epic_tells_what_is_open_below(project: Path) -> None:
     parts = [added(project, parent=top) for _ in range(4)]
     (warning,) = close_tasks(opened(project), [top], None).warnings
     few = ", ".join(parts[:3])
-    assert warning.message == f"{top} is closed, and not so below it: {few}, …"
+    assert warning.message == f"{top} is closed, but has open subtasks: {few}, …"
 
 
 def test_reopening_a_part_reopens_the_epics_that_closed_with_it(project: Path) -> None:
@@ -122,11 +122,11 @@ def test_reopening_a_part_reopens_the_epics_that_closed_with_it(project: Path) -
     close_tasks(opened(project, on=2), [part], None)
     outcome = reopen_tasks(opened(project, on=3), [part])
     assert statuses(project, top, low, part) == ["open"] * 3
-    assert outcome.messages == [f"The epic {low} is open again.", f"The epic {top} is open again."]
+    assert outcome.messages == [f"Reopened the epic {low}.", f"Reopened the epic {top}."]
     found = record(project, low)
     assert (found["reopened_at"], "closed_at" in found) == (day(3), False)
     assert "close_reason" not in found
-    assert reopen_tasks(opened(project), [part]).messages == [f"{part} is open already."]
+    assert reopen_tasks(opened(project), [part]).messages == [f"{part} is already open."]
 
 
 def test_a_parked_task_stays_until_it_is_reopened(project: Path) -> None:
@@ -136,8 +136,8 @@ def test_a_parked_task_stays_until_it_is_reopened(project: Path) -> None:
     assert "lease" not in record(project, key)
     with pytest.raises(CubError, match=f"{key} is parked") as error:
         claim_task(opened(project), key)
-    assert error.value.hint == f"`cub task reopen {key}` comes first"
-    assert park_tasks(opened(project), [key]).messages == [f"{key} is parked already."]
+    assert error.value.hint == f"run `cub task reopen {key}` first"
+    assert park_tasks(opened(project), [key]).messages == [f"{key} is already parked."]
     reopen_tasks(opened(project), [key])
     assert statuses(project, key) == ["open"]
     close_tasks(opened(project), [key], None)
@@ -159,8 +159,8 @@ def test_an_unknown_status_is_told_and_reopening_ends_it(project: Path) -> None:
     key = added(project)
     data = (project / TASKS_FILE).read_bytes()
     (project / TASKS_FILE).write_bytes(data.replace(b'"open"', b'"blocked?"'))
-    with pytest.raises(CubError, match=r"has the status 'blocked\?'") as error:
+    with pytest.raises(CubError, match=r"has the unknown status 'blocked\?'") as error:
         claim_task(opened(project), key)
-    assert error.value.hint == f"`cub task reopen {key}` makes it open"
+    assert error.value.hint == f"run `cub task reopen {key}` to reopen it"
     reopen_tasks(opened(project), [key])
     assert statuses(project, key) == ["open"]

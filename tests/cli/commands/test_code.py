@@ -151,7 +151,9 @@ def test_a_repository_widens_nothing_unless_it_is_trusted(
     configure(project, f"code: {{{setting}}}\n")
     done = code("-p", "Go.")
     assert done.code == 1
-    assert done.err.startswith("error: .cub/config.yaml: what this project runs is not trusted yet")
+    assert done.err.startswith(
+        "error: .cub/config.yaml: the commands of this project are not trusted"
+    )
     assert f"code.{setting.partition(':')[0]}" in done.err
     assert code("-p", "Go.", "--trust").code == 0
     assert cub("trust").code == 0

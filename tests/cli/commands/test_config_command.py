@@ -175,10 +175,13 @@ def test_set_makes_the_file_where_there_is_none(project: Path, cub: Cub) -> None
         (("run", "fast"), "run: this is not a mapping"),
         (("harnesses.mine.prompt", "pipe"), "harnesses.mine.prompt: 'pipe' is none of stdin"),
         (("profiles.fast.run.commit", "3"), "profiles.fast.run.commit: 3 is not true or false"),
-        (("profiles.fast.placement", "top"), "profiles.fast.placement: it counts in the project"),
-        (("schema", "2"), "schema: the migrations write it"),
-        (("--user", "targets", "[AGENTS.md]"), "targets: it counts in the project's own file"),
-        (("--user", "map", "{}"), "map: it counts in the project's own file"),
+        (
+            ("profiles.fast.placement", "top"),
+            "profiles.fast.placement can only be set in the project",
+        ),
+        (("schema", "2"), "schema cannot be set: only migrations write it"),
+        (("--user", "targets", "[AGENTS.md]"), "targets can only be set in the project's own file"),
+        (("--user", "map", "{}"), "map can only be set in the project's own file"),
         (("requires-cub", "newest"), "requires-cub: 'newest' is not a version specifier"),
     ],
 )

@@ -74,7 +74,7 @@ def test_what_a_bootstrap_prints_stands_under_its_name(project: Path) -> None:
     assert (done.code, done.out) == (0, "# Go\n\n# Python\n\n# Ovens\n\nP")
     assert "Bootstrap" not in context(project, "--trust", "--no-bootstrap", "--prompt", "P").err
     untrusted = context(project, "--prompt", "P")
-    assert "go-bootstrap: this bootstrap is not trusted yet, and was not run" in untrusted.err
+    assert "go-bootstrap: this bootstrap is not trusted and was not run" in untrusted.err
 
 
 def test_what_ran_is_logged_for_debugging(project: Path) -> None:

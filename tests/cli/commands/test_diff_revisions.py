@@ -85,7 +85,7 @@ def test_a_review_is_on_stdout_and_shows_both_parts(cub: Cub, history: dict[str,
     result = cub("diff", history["init"])
     assert result.out.splitlines()[0] == "AGENTS.md (update)"
     assert result.out.count("+" + MINE.decode()) == 1
-    assert "touched by hand: its digest does not fit" in result.out
+    assert "edited manually: the digest does not match" in result.out
     assert "-# Bakery\n+# Ada's bakery\n" in result.out
     assert "hint:" not in result.err
 
@@ -346,7 +346,7 @@ def test_a_project_in_a_subfolder_is_its_own(project: Path, cub: Cub) -> None:
     outside = cub("diff", "HEAD~1", cwd=project)
     assert outside.code == 0
     assert "packages/api/AGENTS.md (update)" in outside.out
-    assert "touched by hand:" not in outside.out
+    assert "edited manually:" not in outside.out
 
 
 @posix
@@ -396,7 +396,7 @@ def test_without_a_commit_an_edited_section_is_an_error_as_for_update(cub: Cub) 
     for option in ("--json", "--format=text", "--format=markdown"):
         result = cub("diff", option)
         assert result.code == 1
-        assert "the managed section was edited by hand" in result.err
+        assert "the managed section was edited manually" in result.err
 
 
 ALL_CLOSED = ">&- 2>&- <&-"

@@ -109,8 +109,10 @@ def test_tokens_are_kept_to(code: Path, cub: Cub, tokens: int) -> None:
 def test_options_that_do_not_last_are_told(code: Path, cub: Cub) -> None:
     result = cub("map", "--tokens", "700")
     assert (code / MAP).is_file()
-    assert "warning: .cub/map.md: the next `cub update` goes by the configuration" in result.err
-    assert "hint: `cub config set map.tokens N`" in result.err
+    assert (
+        "warning: .cub/map.md: the next `cub update` will use the configured values" in result.err
+    )
+    assert "hint: to keep them, set `map.tokens`" in result.err
     assert "warning" not in cub("map", "--stdout", "--tokens", "700").err
 
 
@@ -188,11 +190,11 @@ def test_what_could_not_be_read_is_counted_or_named(cub: Cub, code: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        ("--tokens 99", "a map of 99 tokens says nothing", "give it at least 100"),
-        ("--tokens -1", "a map of -1 tokens says nothing", "give it at least 100"),
+        ("--tokens 99", "a map of 99 tokens is too small", "use at least 100"),
+        ("--tokens -1", "a map of -1 tokens is too small", "use at least 100"),
         ("--tokens many", "--tokens must be an integer, not 'many'", "run `cub map --help`"),
         ("--tokens", "--tokens needs a value", "pass a value after --tokens"),
-        ("--exclude !", "--exclude: '!' is no pattern", "write it as in a .gitignore"),
+        ("--exclude !", "--exclude: '!' is not a pattern", "use `.gitignore` syntax"),
         ("--stdout --check", "--stdout cannot be used with --check", "pass one of them"),
         ("--check --explain x", "--check cannot be used with --explain", "pass one of them"),
         ("--check src", "there is no map of a part to check", "leave PATH out"),

@@ -153,7 +153,7 @@ def test_commands_of_the_project_need_trust(bakery: Path, cub: Cub) -> None:
     configure(bakery, context_commands=[{"name": "Make", "command": "touch made"}])
     refused = cub("prompt", KEY)
     assert (refused.code, refused.out) == (1, "")
-    assert "what this project runs is not trusted yet" in refused.err
+    assert "the commands of this project are not trusted" in refused.err
     assert cub("prompt", KEY, "--no-context-exec", "--exec", "echo 1").code == 0
     assert cub("prompt", "--system").code == 0
     assert cub("prompt", "nothing", "--trust").code == 1

@@ -94,7 +94,7 @@ def test_what_was_edited_is_named_once_all_is_whole(torn: Path, cub: Cub) -> Non
     assert "edited" not in cub("repair", "--apply", "3").err
     result = cub("repair", "--apply", "1")
     assert result.code == 0
-    assert result.err.startswith("warning: AGENTS.md:5: the managed section was edited by hand\n")
+    assert result.err.startswith("warning: AGENTS.md:5: the managed section was edited manually\n")
 
 
 def test_a_file_may_be_named_and_its_numbers_stay(torn: Path, cub: Cub) -> None:
@@ -195,7 +195,7 @@ def test_after_a_merge_the_person_tells_git(project: Path, cub: Cub) -> None:
     result = cub("repair", "--apply", "1")
     assert (result.code, result.err.splitlines()[-1]) == (
         0,
-        "Nothing is broken any more. `git add AGENTS.md` marks the conflict as resolved.",
+        "Nothing is broken any more. Run `git add AGENTS.md` to mark the conflict as resolved.",
     )
 
 
