@@ -80,8 +80,12 @@ def test_the_package_is_named_as_the_documents_say() -> None:
 def test_nothing_tells_to_install_an_unreleased_name() -> None:
     """Until the first release, anybody could register the name: remove this test with it."""
     name = PROJECT["name"]
-    command = re.compile(rf"(pip3?|pipx|uv tool) install [^`\n]*\b{name}\b|uvx {name}")
-    pages = [ROOT / "README.md", *(ROOT / "templates").rglob("*.*")]
+    command = re.compile(rf"(pip3?|pipx|uv tool) (install|upgrade) [^`\n]*\b{name}\b|uvx {name}")
+    pages = [
+        ROOT / "README.md",
+        ROOT / "docs/how-to/install.md",
+        *(ROOT / "templates").rglob("*.*"),
+    ]
     named = [path.name for path in pages if command.search(path.read_text(encoding="utf-8"))]
     assert named == []
 

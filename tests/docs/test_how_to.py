@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from itertools import chain
@@ -9,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import cub
 from tests.actions.agents.fake_agents import install_fake_codex
 from tests.docs.pages import DOCS, follow, typed
+from tests.docs.words import list_literals
 from tests.examples import keep_few
 
 HOW_TO = DOCS / "how-to"
@@ -191,3 +194,31 @@ def test_every_command_does_what_the_page_says(page: str, tmp_path: Path, home: 
         install_fake_codex(home / "bin")
     failed = follow(HOW_TO / page, folder, home, saving=page in SAVING)
     assert failed == FAILING.get(page, [])
+
+
+def test_the_number_of_lines_that_init_adds_is_the_one_that_git_counts() -> None:
+    text = (HOW_TO / "adopt.md").read_text(encoding="utf-8")
+    ((added, removed),) = re.findall(r"^(\d+)\t(\d+)\tCLAUDE.md$", text, re.MULTILINE)
+    assert f"cub added {added} lines and removed none" in text
+    assert removed == "0"
+
+
+def test_the_messages_of_the_troubleshooting_table_are_those_of_cub() -> None:
+    _, _, table = (HOW_TO / "adopt.md").read_text(encoding="utf-8").partition("| Message |")
+    quoted = re.findall(r"^\| ([^|]+) \| ", table, re.MULTILINE)
+    sources = Path(cub.__file__).parent.rglob("*.py")
+    texts = [text for path in sources for _, text in list_literals(path.read_text("utf-8"))]
+    for message in quoted:
+        literal = re.sub(r"32 KiB|AGENTS\.md", "X", message)  # what cub fills in
+        assert any(literal in text for text in texts), message
+    assert len(quoted) == 7
+
+
+def test_each_command_of_the_install_page_does_one_thing() -> None:
+    text = (HOW_TO / "install.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert [block for block in blocks if block.count("\n") != 1 or "&&" in block] == []
+    _, _, upgrade = text.partition("## Upgrade")
+    upgrade, _, uninstall = upgrade.partition("## Uninstall")
+    assert "uninstall" not in upgrade
+    assert uninstall.count("uninstall cub-agents\n") == 3
