@@ -22,7 +22,7 @@ MAX_MODULES = {
     "cub.actions": 88,
     "cub.agent": 38,
     "cub.checks": 17,
-    "cub.cli": 54,
+    "cub.cli": 55,
     "cub.config_edit": 9,
     "cub.context": 14,
     "cub.edit": 21,

@@ -188,10 +188,14 @@ class CheckPrograms:
         return process.returncode == 0
 
 
+def needs_network(program: str) -> bool:
+    """Tell whether what `find_missing` returns is there, but works only with a network."""
+    return program == "aud" or program.endswith(" audit")
+
+
 def describe_missing(program: str) -> str:
     """Say what is wrong with what `find_missing` returns."""
-    needs_network = program == "aud" or program.endswith(" audit")
-    return f"{program} {'needs the network' if needs_network else 'is not installed'}"
+    return f"{program} {'needs the network' if needs_network(program) else 'is not installed'}"
 
 
 def _split_words(line: str) -> Iterator[list[str]]:

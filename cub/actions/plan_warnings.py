@@ -98,6 +98,13 @@ def warn_changed_reading(state: ProjectState) -> Iterator[PlanWarning]:
 
 def warn_odd_targets(state: ProjectState) -> Iterator[PlanWarning]:
     """Yield names of another case, targets without a folder, and sections without a target."""
+    yield from warn_case_variants(state)
+    yield from warn_unmanaged_sections(state)
+    yield from warn_duplicate_text(state)
+
+
+def warn_case_variants(state: ProjectState) -> Iterator[PlanWarning]:
+    """Yield the files that have the name of a target in another case."""
     for path, file in state.files.items():
         if file.case_variant and path in (*state.targets, AGENTS_MD.path):
             yield PlanWarning(
@@ -105,7 +112,13 @@ def warn_odd_targets(state: ProjectState) -> Iterator[PlanWarning]:
                 posixpath.join(posixpath.dirname(path), file.case_variant),
                 hint=f"rename it to {posixpath.basename(path)}, then run `cub init`",
             )
-        elif file.lacks_folder and path in state.targets and is_nested_target(path):
+
+
+def warn_unmanaged_sections(state: ProjectState) -> Iterator[PlanWarning]:
+    """Yield targets without a directory, and sections without a target."""
+    for path, file in state.files.items():
+        is_nested = path in state.targets and is_nested_target(path)
+        if file.lacks_folder and is_nested and not file.case_variant:
             hint = "remove it from `targets` in .cub/config.yaml"
             warning = PlanWarning("its directory is missing", path, hint=hint)
             yield _warn_missing_file(file.missing) if file.missing else warning
@@ -116,10 +129,10 @@ def warn_odd_targets(state: ProjectState) -> Iterator[PlanWarning]:
     if CURSOR_RULE.path not in state.specs and rule and parse_file_header(rule.data):
         hint = "delete it, or add it to `targets` in .cub/config.yaml"
         yield PlanWarning("cub does not update this file", CURSOR_RULE.path, None, hint)
-    yield from _warn_duplicate_text(state)
 
 
-def _warn_duplicate_text(state: ProjectState) -> Iterator[PlanWarning]:
+def warn_duplicate_text(state: ProjectState) -> Iterator[PlanWarning]:
+    """Yield the files that repeat the text of AGENTS.md to an agent that reads both."""
     for path in state.specs:
         target, document = find_target(path), state.files[path].document
         if is_fully_managed(path) and document and not parse_file_header(document.data):

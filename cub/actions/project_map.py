@@ -205,6 +205,11 @@ def _parse_budget(data: bytes) -> int | None:
     return int(match[1]) if match else None
 
 
+def has_map_cache(project: Project) -> bool:
+    """Tell whether an earlier map was cached, so that the next one costs little."""
+    return (_get_cache_folder(project.root) / MAP_CACHE_FILE).exists()
+
+
 def _get_cache_folder(root: Path) -> Path:
     """Return the project's cache folder, or the user's if cub has no folder here.
 

@@ -30,7 +30,7 @@ from cub.files.read_files import make_os_error
 
 BUG_EXIT_CODE = InternalError.exit_code
 COMMAND_GROUPS = {
-    "Start": ("init", "demo", "status"),
+    "Start": ("init", "demo", "doctor", "status"),
     "Work": ("task", "run", "code"),
     "Context": ("context", "prompt", "map", "agents"),
     "Upkeep": ("update", "diff", "repair", "remove", "config", "trust", "ledger", "schema"),

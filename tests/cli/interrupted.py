@@ -203,7 +203,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "task park": ("a-1",),
     "task import": ("{root}/in.jsonl",),
     "task export": ("-o", "out.jsonl"),
-    "task doctor": ("--fix",),
+    "doctor": ("--fix",),
     "task dep add": ("a-1", "b-2"),
     "task dep remove": ("a-1", "b-2"),
     "ledger archive": ("--before", "2020-01-01"),

@@ -200,7 +200,7 @@ def _tasks(scene: Scene) -> None:
     for words in (("list",), ("ready",)):
         scene.json("tasks", root, "task", *words)
     scene.json("task-stats", root, "task", "stats")
-    scene.json("findings", root, "task", "doctor")
+    scene.json("findings", root, "doctor", "--select", "D6")
     put(root, *ALL)
     sell = ("Sell bread", "--check", "make", "-l", "shop")
     added = scene.json("tasks", root, "task", "add", *sell)["tasks"][0]["id"]
@@ -233,7 +233,7 @@ def _odd_tasks(scene: Scene) -> None:
     scene.json("tasks", root, "task", "reopen", "b-back")
     scene.json("task", root, "task", "show", "b-gone")
     put(root, gone, held, late, "no task")
-    scene.json("findings", root, "task", "doctor", code=1)
+    scene.json("findings", root, "doctor", code=1)
 
 
 def _exchange(scene: Scene) -> None:

@@ -21,7 +21,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo termi
 ARGUMENT = HOSTILE.replace("\ud800", "")
 READING = [
     ["task", "list"], ["task", "list", "--status", "all", "--tree"], ["task", "ready"],
-    ["task", "show", "a-1"], ["task", "stats"], ["task", "doctor"], ["task", "export"],
+    ["task", "show", "a-1"], ["task", "stats"], ["doctor"], ["task", "export"],
     ["ledger", "show", "a-1"], ["ledger", "list"], ["ledger", "stats"], ["ledger", "tail"],
     ["run", "status"], ["run", "--harness", "scripted", "--dry-run"], ["config", "show"],
     ["config", "get", "run.message"],

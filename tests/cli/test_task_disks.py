@@ -17,7 +17,7 @@ from tests.files.conftest import may_mount  # noqa: F401 - a fixture
 
 COMMANDS = ["add Bake", "claim b-shop1", "close b-shop1", "edit b-shop1 -p 0", "reopen b-flour",
             "park b-shop1", "dep remove b-shop1.2 b-shop1.1"]  # fmt: skip
-READING = ["list", "ready", "show b-shop1", "stats", "doctor"]
+READING = ["list", "ready", "show b-shop1", "stats"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -51,7 +51,7 @@ def test_files_are_those_of_the_folder_that_dash_c_names(
 def test_stdin_and_stdout(cub: Cub) -> None:
     done = cub("task", "import", "-", stdin='{"id":"a","title":"A","dependsOn":["zz"]}\n')
     assert (done.code, done.out) == (0, "new     a: A\n")
-    assert "a waits for zz, which does not exist" in done.err
+    assert "a depends on zz, which does not exist" in done.err
     out = cub("task", "export")
     assert json.loads(out.out) == {
         "id": "a",

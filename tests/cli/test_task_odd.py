@@ -23,7 +23,7 @@ BOLD, YELLOW, DIM, PLAIN = "\x1b[1m", "\x1b[33m", "\x1b[2m", "\x1b[0m"
 TERMINAL = (
     ("task", "list"), ("task", "list", "--tree"), ("task", "ready"), ("task", "stats"),
     ("task", "show", "b-clean"), ("ledger", "tail"), ("ledger", "show", "b-clean"),
-    ("ledger", "list"), ("ledger", "stats"), ("task", "doctor"),
+    ("ledger", "list"), ("ledger", "stats"), ("doctor", "--select", "D6"),
 )  # fmt: skip
 EVENT = {"ev": "attempt_end", "ts": "2026-01-02T08:00:00.000Z", "task": "b-clean", "n": 1,
          "harness": "claude", "ok": True}  # fmt: skip
@@ -49,7 +49,7 @@ def test_ids_and_words_of_others_are_written_out_too(cub: Cub, project: Path) ->
     put(project, {"id": key, "title": "t", "issue_type": "\x1b[0m", "status": "\u202eodd",
                   "depends_on": ["\x1b]0;x"], "priority": "\x1b[2J"})  # fmt: skip
     put_events(project, {"ev": "\x1b[2J", "ts": "\x1b[2J", "task": key, "status": "\x1b"})
-    for command in ("task list", "task list --tree", "task stats", "task ready", "task doctor",
+    for command in ("task list", "task list --tree", "task stats", "task ready", "doctor",
                     "ledger tail", "ledger list"):  # fmt: skip
         done = cub(*command.split())
         assert not re.search("[\x1b\u202e]", done.out + done.err), command

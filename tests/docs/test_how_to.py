@@ -167,7 +167,7 @@ FAILING = {
     "leave.md": ["cub remove --purge"],
     "merge.md": ["git merge bread", "cub update", "cub repair"],
     "monorepo.md": ["cub update --check bakery mill"],
-    "work-with-tasks.md": ["cub task claim $prices --as bob", "cub task doctor"],
+    "work-with-tasks.md": ["cub task claim $prices --as bob"],
 }
 
 # Pages that show files to save.

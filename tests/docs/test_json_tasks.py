@@ -50,7 +50,7 @@ def test_findings(cub: Cub, project: Path) -> None:
     line = {"id": "bakery-k3f9a.2", "depends_on": ["bakery-gone1"]}
     (project / ".cub" / "tasks.jsonl").write_text(json.dumps(line) + "\n")
     shown = {**example("Findings"), "root": str(project)}
-    assert printed(cub, "task", "doctor", code=1) == shown
+    assert printed(cub, "doctor", "--select", "D6", code=1) == shown
 
 
 def test_events(cub: Cub, project: Path) -> None:

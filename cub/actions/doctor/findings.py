@@ -153,11 +153,11 @@ def _is_selected(code: str, select: Sequence[str], ignore: Sequence[str]) -> boo
 
 def _parse_codes(option: str, words: Sequence[str]) -> tuple[str, ...]:
     """Return the codes and prefixes in `words`, which may list several with commas."""
-    codes = [part.strip().upper() for word in words for part in word.split(",") if part.strip()]
+    codes = [part.strip() for word in words for part in word.split(",") if part.strip()]
     for code in codes:
-        if not any(known.startswith(code) for known in RULES):
-            similar = " or ".join(list_similar(code, [*RULES, *GROUPS]))
+        if not any(known.startswith(code.upper()) for known in RULES):
+            similar = " or ".join(map(repr, list_similar(code.upper(), [*RULES, *GROUPS])))
             groups = ", ".join(f"{group} ({title})" for group, title in GROUPS.items())
             hint = f"did you mean {similar}?" if similar else f"choose from {groups}"
             raise UsageError(f"unknown code {code!r}", where=option, hint=hint)
-    return tuple(codes)
+    return tuple(code.upper() for code in codes)

@@ -12,15 +12,19 @@ from cub import git
 from cub.actions.doctor.findings import Finding
 from cub.actions.run.git_workspace import STORE_FILES
 from cub.actions.run.run_options import RunSettings
-from cub.actions.run.run_setup import list_uncommitted_paths
+from cub.edit.document import Document
+from cub.edit.section_writer import remove_section
+from cub.edit.sections import find_section
 from cub.errors import CubError
 from cub.git.commit import explain_missing_identity
 from cub.git.process import decode_output, try_git
 from cub.git.worktree import Worktree, read_head
+from cub.git.worktree_status import list_dirty_paths
 from cub.text import join_first
 
 OLDEST_GIT = (2, 23)  # the first one with `git switch`
 _VERSION = re.compile(r"(\d+)\.(\d+)[\d.]*")
+_FATAL = "fatal: "
 _IDENTITY_FIX = 'git config user.name "Your Name"; git config user.email you@example.com'
 
 
@@ -64,7 +68,7 @@ def _find_head_problems(
     if not settings.commits:
         return
     if answer := explain_missing_identity(worktree, environ):
-        message = f"git has no identity for commits: {answer.splitlines()[-1]}"
+        message = f"git has no identity for commits: {answer.splitlines()[-1].removeprefix(_FATAL)}"
         yield Finding("D105", message, fix=_IDENTITY_FIX)
     if head.commit and not (head.branch or settings.branch_template or options.worktree):
         message = "HEAD is detached: new commits would not be on a branch"
@@ -85,3 +89,37 @@ def _find_uncommitted_changes(
     if paths:
         message = f"changes are not committed: {join_first(paths)}"
         yield Finding("D107", message, fix="commit or stash them, or use `cub run --worktree`")
+
+
+def list_uncommitted_paths(worktree: Worktree, folder: Path) -> list[str]:
+    """Return the changed tracked files that keep a run in `folder` from starting.
+
+    Files in `.cub/` don't, nor do those that differ in cub's section alone.
+    """
+    inner = folder.relative_to(worktree.toplevel).as_posix()
+    cub_folder = f"{inner}/.cub/".removeprefix("./")
+    paths = list_dirty_paths(worktree)
+    others = (path for path in paths if not path.startswith(cub_folder))
+    return [path for path in others if not _differs_by_section(worktree.toplevel, path)]
+
+
+def _differs_by_section(toplevel: Path, path: str) -> bool:
+    """Return whether a file is that of HEAD but for cub's section, as after `cub init`."""
+    file = toplevel / path
+    if not path.endswith(".md") or file.is_symlink() or not file.is_file():
+        return False
+    answer = try_git(toplevel, "cat-file", "blob", f"HEAD:{path}")
+    own = [_cut_section(data, path) for data in (answer.stdout, file.read_bytes())]
+    return answer.exit_code == 0 and None not in own and own[0] == own[1]
+
+
+def _cut_section(data: bytes, path: str) -> bytes | None:
+    """Return a file without the section that cub wrote; None if a person may have edited that."""
+    try:
+        document = Document.parse(data, path)
+        section = find_section(document)
+        if section is None:
+            return data
+        return remove_section(document, section) if section.author == "cub" else None
+    except CubError:
+        return None

@@ -12,6 +12,7 @@ from typing import Any
 
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.check_commands import find_check_commands
+from cub.actions.doctor.git_problems import list_uncommitted_paths
 from cub.actions.managed_files import GITIGNORE, map_local_files
 from cub.actions.run.agent_process import RUN_MARK_VARIABLE, build_environment
 from cub.actions.run.agent_programs import (
@@ -54,20 +55,15 @@ from cub.actions.run.run_options import (
 from cub.actions.run.run_recovery import RecoveryReport, recover_killed_runs
 from cub.actions.run.task_queue import require_startable
 from cub.actions.tasks.stores import Stores, finish_interrupted_change, install_git_files
-from cub.edit.document import Document
 from cub.edit.plan import PlanWarning
-from cub.edit.section_writer import remove_section
-from cub.edit.sections import find_section
 from cub.errors import CubError
 from cub.files import lock_project
 from cub.files.signed_state import find_project_state
 from cub.git import branches
 from cub.git.commit import explain_missing_identity
-from cub.git.process import try_git
 from cub.git.restore_snapshot import release_snapshot
 from cub.git.take_snapshot import take_snapshot
-from cub.git.worktree import HeadState, Worktree
-from cub.git.worktree_status import list_dirty_paths
+from cub.git.worktree import HeadState
 from cub.harness.base import Harness
 from cub.harness.harness_registry import load_harnesses
 from cub.masking import mask_text
@@ -295,40 +291,6 @@ def _require_clean(workspace: GitWorkspace) -> None:
             hint="commit or stash them, or work beside them with `cub run --worktree`",
             details=[*dirty[:_MAX_NAMED], *more],
         )
-
-
-def list_uncommitted_paths(worktree: Worktree, folder: Path) -> list[str]:
-    """Return the changed tracked files that keep a run in `folder` from starting.
-
-    Files in `.cub/` don't, nor do those that differ in cub's section alone.
-    """
-    inner = folder.relative_to(worktree.toplevel).as_posix()
-    cub_folder = f"{inner}/.cub/".removeprefix("./")
-    paths = list_dirty_paths(worktree)
-    others = (path for path in paths if not path.startswith(cub_folder))
-    return [path for path in others if not _differs_by_section(worktree.toplevel, path)]
-
-
-def _differs_by_section(toplevel: Path, path: str) -> bool:
-    """Return whether a file is that of HEAD but for cub's section, as after `cub init`."""
-    file = toplevel / path
-    if not path.endswith(".md") or file.is_symlink() or not file.is_file():
-        return False
-    answer = try_git(toplevel, "cat-file", "blob", f"HEAD:{path}")
-    own = [_cut_section(data, path) for data in (answer.stdout, file.read_bytes())]
-    return answer.exit_code == 0 and None not in own and own[0] == own[1]
-
-
-def _cut_section(data: bytes, path: str) -> bytes | None:
-    """Return a file without the section that cub wrote; None if a person may have edited that."""
-    try:
-        document = Document.parse(data, path)
-        section = find_section(document)
-        if section is None:
-            return data
-        return remove_section(document, section) if section.author == "cub" else None
-    except CubError:
-        return None
 
 
 def _save_run_facts(context: RunContext) -> None:

@@ -1,4 +1,4 @@
-"""Find what is wrong with tasks: for `cub task doctor`, and as warnings of other commands."""
+"""Find what is wrong with tasks: for `cub doctor`, and as warnings of other commands."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from cub.store.task_index import TaskIndex
 from cub.store.task_schema import IN_PROGRESS
 
-_FIX_COMMAND = "`cub task doctor --fix`"
+_FIX_COMMAND = "cub doctor --fix"
 _MAX_OF_KIND = 10  # warnings of one kind
 
 
 class TaskProblem(NamedTuple):
-    """Describe one problem: its kind in a word, the task, a message, and what to do about it.
+    """Describe one problem: its kind in a word, the task, a message, and how to fix it.
 
     `line` is its place in tasks.jsonl.
     """
@@ -33,39 +33,33 @@ class TaskProblem(NamedTuple):
 def find_bad_lines(tasks: TaskIndex) -> Iterator[TaskProblem]:
     """Yield lines that are not tasks, and ids that two tasks have."""
     for rejected in tasks.rejected_lines:
-        what = f"{rejected.reason}; the next change moves this line to {REJECTED_FILE}"
-        yield TaskProblem("rejected", "", what, line=rejected.line.number)
+        what = f"{rejected.reason}; the next change of tasks moves the line to {REJECTED_FILE}"
+        hint = f"fix the line, or run `{_FIX_COMMAND}` to set it aside"
+        yield TaskProblem("rejected", "", what, hint, rejected.line.number)
     for task in tasks.renamed_tasks:
         what = f"two tasks have the ID {task.id}: the newer one is now {task.new_id}"
-        yield TaskProblem(
-            "duplicate",
-            task.id,
-            what,
-            f"check which one the tasks that depend on {task.id} need",
-        )
+        yield TaskProblem("duplicate", task.id, what, f"cub task show {task.new_id}")
 
 
 def find_duplicates(tasks: TaskIndex) -> Iterator[TaskProblem]:
     """Yield tasks with several lines: no error, and gone with the next change."""
     renamed_ids = {task.id for task in tasks.renamed_tasks}
     for key in (key for key in tasks.duplicate_ids if key not in renamed_ids):
-        what = f"{key} has several lines after a merge; cub reads them as one task"
-        yield TaskProblem(
-            "duplicate", key, what, f"run {_FIX_COMMAND} to merge them; the next change also does"
-        )
+        what = f"{key} has several lines, probably from a merge; they count as one task"
+        yield TaskProblem("duplicate", key, what, _FIX_COMMAND)
 
 
 def find_unreachable_tasks(ready: ReadyTasks, deleted: Collection[str]) -> Iterator[TaskProblem]:
     """Yield what keeps tasks from ever being ready."""
     for cycle in ready.cycles:
         what = f"dependency cycle: {' → '.join([*cycle, cycle[0]])}"
-        hint = f"run `cub task dep remove {cycle[0]} {(cycle[1:] or cycle)[0]}` to break it"
+        hint = f"cub task dep remove {cycle[0]} {(cycle[1:] or cycle)[0]}"
         yield TaskProblem("cycle", cycle[0], what, hint)
     for key, needs in sorted(ready.dangling.items()):
         for why, others in _iter_reasons(needs, deleted):
-            what = f"{key} waits for {', '.join(others)}, which {why}"
+            what = f"{key} depends on {', '.join(others)}, which {why}"
             yield TaskProblem(
-                "dangling", key, what, f"run `cub task dep remove {key} {' '.join(others)}`"
+                "dangling", key, what, f"cub task dep remove {key} {' '.join(others)}"
             )
 
 
@@ -83,10 +77,8 @@ def _find_missing_parents(tasks: TaskIndex) -> Iterator[TaskProblem]:
     for task in tasks:
         if task.parent and task.parent not in tasks:
             why = "was deleted" if task.parent in tasks.deleted_summaries else "does not exist"
-            what = f"{task.id} is part of {task.parent}, which {why}"
-            yield TaskProblem(
-                "dangling", task.id, what, f'run `cub task edit {task.id} --parent ""`'
-            )
+            what = f"the parent of {task.id} is {task.parent}, which {why}"
+            yield TaskProblem("parent", task.id, what, f'cub task edit {task.id} --parent ""')
 
 
 def _iter_reasons(needs: list[str], deleted: Collection[str]) -> Iterator[tuple[str, list[str]]]:
@@ -99,13 +91,11 @@ def _iter_reasons(needs: list[str], deleted: Collection[str]) -> Iterator[tuple[
 
 
 def find_expired_leases(tasks: TaskIndex, lease_checker: LeaseChecker) -> Iterator[TaskProblem]:
-    """Yield claimed tasks that nobody works on any more."""
+    """Yield claimed tasks with an expired lease."""
     for task in tasks:
         if task.status == IN_PROGRESS and lease_checker.is_expired(task.lease):
-            what = f"the claim on {task.id} has expired; the task is ready"
-            yield TaskProblem(
-                "lease", task.id, what, f"claim it, or run {_FIX_COMMAND} to release it"
-            )
+            what = f"the lease of {task.id} has expired; the task counts as ready"
+            yield TaskProblem("lease", task.id, what, _FIX_COMMAND)
 
 
 def to_warnings(findings: Iterable[TaskProblem]) -> list[PlanWarning]:
@@ -118,5 +108,5 @@ def to_warnings(findings: Iterable[TaskProblem]) -> list[PlanWarning]:
         ]
         if (more := len(same) - _MAX_OF_KIND) > 0:
             what = f"{more:,} more of this kind ({kind})"
-            warnings.append(PlanWarning(what, TASKS_FILE, hint="run `cub task doctor` to list all"))
+            warnings.append(PlanWarning(what, TASKS_FILE, hint="`cub doctor` lists all of them"))
     return warnings

@@ -190,7 +190,7 @@ def test_a_dry_run_tells_and_writes_nothing(stores: Stores) -> None:
 def test_what_is_waited_for_may_be_missing_and_is_told(stores: Stores) -> None:
     taken = imported(stores, BREAD)
     (warning,) = taken.task_result.warnings
-    assert warning.message == "bake-2 waits for bake-1, which does not exist"
+    assert warning.message == "bake-2 depends on bake-1, which does not exist"
     assert record(stores, "bake-2")["depends_on"] == ["bake-1"]
 
 

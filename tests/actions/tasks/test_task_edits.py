@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from cub.actions.doctor.store_problems import find_store_problems
 from cub.actions.ledger_report import archive_old_events, read_task_history
-from cub.actions.tasks.doctor import list_findings
 from cub.actions.tasks.import_export import export_tasks, import_tasks
 from cub.actions.tasks.task_edits import (
     add_task,
@@ -265,7 +265,7 @@ def test_a_deleted_task_is_in_no_answer_and_the_ledger_tells_of_it(project: Path
     told = read_task_history(opened(project), key)
     assert (told.task or {})["title"] == "Bake"
     assert [one["status"] for one in told.events] == ["deleted"]
-    assert list_findings(opened(project)) == []
+    assert list(find_store_problems(opened(project))) == []
 
 
 def test_what_was_written_stays_in_the_file(project: Path) -> None:
@@ -457,17 +457,17 @@ def test_a_dependency_that_was_deleted_elsewhere_is_told_as_such(project: Path) 
     lines = [one for one in stored(project)[TASKS_FILE].splitlines() if waiting.encode() not in one]
     (project / TASKS_FILE).write_bytes(b"\n".join([*lines, later]) + b"\n")
     assert [row.id for row in list_ready_tasks(opened(project)).summaries] == [part]
-    told = [(one.kind, one.message, one.hint) for one in list_findings(opened(project))]
+    told = [(one.code, one.message, one.fix) for one in find_store_problems(opened(project))]
     assert told == [
         (
-            "dangling",
-            f"{waiting} waits for {key}, which was deleted",
-            f"run `cub task dep remove {waiting} {key}`",
+            "D604",
+            f"{waiting} depends on {key}, which was deleted",
+            f"cub task dep remove {waiting} {key}",
         ),
         (
-            "dangling",
-            f"{waiting} is part of {key}, which was deleted",
-            f'run `cub task edit {waiting} --parent ""`',
+            "D605",
+            f"the parent of {waiting} is {key}, which was deleted",
+            f'cub task edit {waiting} --parent ""',
         ),
     ]
     set_dependencies(opened(project), waiting, [key], remove=True)

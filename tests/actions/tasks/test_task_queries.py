@@ -96,7 +96,7 @@ def test_what_can_never_be_ready_is_a_warning(project: Path) -> None:
     answer = list_ready_tasks(opened(project))
     assert [warning.message for warning in answer.warnings] == [
         "dependency cycle: a → b → a",
-        "c waits for x, which does not exist",
+        "c depends on x, which does not exist",
     ]
 
 

@@ -270,50 +270,39 @@ class _RunPreview(NamedTuple):
     versions: dict[str, str]
     choice: str
     warnings: list[str]
-    missing: list[MissingProgram]
+    missing: Sequence[MissingProgram]
     refusals: list[str]
     is_trusted: bool
 
 
 def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
+    from cub.actions.doctor.run_problems import diagnose_run
     from cub.actions.run.agent_process import build_environment
-    from cub.actions.run.agent_programs import (
-        find_unusable_agents,
-        list_agent_warnings,
-        read_agent_versions,
-        require_available,
-    )
-    from cub.actions.run.check_proposals import resolve_checks
+    from cub.actions.run.agent_programs import list_agent_warnings, read_agent_versions
     from cub.actions.run.checkout_links import require_separate_checkout
-    from cub.actions.run.command_trust import require_trust
     from cub.actions.run.git_workspace import require_repository
     from cub.harness.harness_registry import load_harnesses
 
-    harnesses, choice = load_harnesses(
-        settings.harnesses, settings.harness_configs, stores.root, os.environ
-    )
+    chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, os.environ)
     require_repository(stores.project.root)
-    missing = find_unusable_agents(harnesses, settings, stores.project, os.environ)
-    refusals = []
-    try:
-        settings = resolve_checks(stores, settings, os.environ)
-    except CubError as error:
-        refusals.append(error.message)
-    untrusted = _find_refusal(lambda: require_trust(stores, settings))
-    refusals += [untrusted, _find_refusal(lambda: require_available(harnesses, missing))]
+    diagnosis = diagnose_run(stores, settings, chosen, os.environ)
+    settings = diagnosis.settings
+    stopping = [finding for finding in diagnosis.findings if finding.stops_run]
+    refusals = [one.message + f" (hint: {one.fix})" * bool(one.fix) for one in stopping]
     environ = build_environment(settings.hidden_variables, os.environ)
     if settings.options.worktree:
         refusals.append(_find_refusal(lambda: require_separate_checkout(stores, settings, environ)))
+    harnesses = diagnosis.harnesses
     versions = read_agent_versions(harnesses, stores.project, environ)
     return _RunPreview(
         settings,
         [harness.name for harness in harnesses],
         versions,
-        choice,
+        diagnosis.choice,
         list_agent_warnings(harnesses, versions, settings, stores.project, environ),
-        missing,
+        diagnosis.missing,
         list(filter(None, refusals)),
-        not untrusted,
+        is_trusted=all(one.code != "D304" for one in stopping),
     )
 
 

@@ -1,4 +1,4 @@
-"""Run `cub task list`, `ready`, `stats` and `doctor`: look at many tasks."""
+"""Run `cub task list`, `ready` and `stats`: look at many tasks."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ import typer
 from cub.cli import output
 from cub.cli.commands.task.show import show
 from cub.cli.task_stores import Json, open_task_stores
-from cub.cli.terminal import add_style
 
 if TYPE_CHECKING:
-    from cub.actions.tasks.task_findings import TaskProblem
     from cub.actions.tasks.task_queries import TaskList, TaskStats
     from cub.store.jsonl import Record
     from cub.store.task_index import TaskSummary
@@ -46,10 +44,6 @@ Search = Annotated[
     ),
 ]
 Tree = Annotated[bool, typer.Option("--tree", help="Print a tree of epics and their tasks.")]
-Fix = Annotated[
-    bool,
-    typer.Option("--fix", help="Merge duplicate lines, and release tasks with expired claims."),
-]
 _SIGNS = {"open": " ", "in_progress": ">", "retry": "!", "parked": "-", "closed": "x"}
 _MAX_IDS = 2  # in a cell
 _STYLES = {
@@ -222,37 +216,3 @@ def _iter_branch(
         tail = f"  (waits for {', '.join(blockers)})" if blockers else ""
         yield f"{'  ' * depth}[{sign}] {task.id}  P{task.priority}  {title}{tail}"
         work += [(child, depth + 1) for child in reversed(children.get(task.id, ()))]
-
-
-def doctor(context: typer.Context, fix: Fix = False, json: Json = False) -> None:
-    """Check the task file for cycles and damaged lines.
-
-    Example: cub task doctor --fix
-    """
-    from cub.actions.tasks.doctor import fix_problems, list_findings
-
-    stores = open_task_stores(context)
-    if fix:
-        result = fix_problems(stores)
-        output.print_warnings(result.warnings)
-        for record in result.tasks:
-            output.print_message(f"Gave {record['id']} back.")
-    problems = list_findings(stores)
-    if json:
-        rows = [finding._asdict() for finding in problems]
-        output.print_json({"v": 1, "root": stores.root.as_posix(), "findings": rows})
-    else:
-        _print_findings(problems)
-    if problems:
-        raise typer.Exit(1)
-
-
-def _print_findings(problems: list[TaskProblem]) -> None:
-    for finding in problems:
-        line = f":{finding.line}" if finding.line else ""
-        where = f"{add_style(finding.kind, fg='yellow')}{line}: "
-        output.print_paragraph(where + finding.message)
-        if finding.hint:
-            output.print_paragraph(f"  {finding.hint}", "")
-    if not problems:
-        output.print_message("Nothing is wrong.")

@@ -1,0 +1,142 @@
+"""Find problems with instruction files: sections, names, hidden or repeated texts, and the map."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+
+from cub.actions.agent_readers import warn_missed_texts
+from cub.actions.doctor.findings import Finding
+from cub.actions.managed_files import MAP
+from cub.actions.plan_warnings import (
+    warn_case_variants,
+    warn_duplicate_text,
+    warn_ignored_folder,
+    warn_missing_constitution,
+    warn_missing_sections,
+    warn_tracked_local_files,
+    warn_unmanaged_sections,
+    warn_unread_files,
+)
+from cub.actions.project_map import has_map_cache, plan_fresh_map
+from cub.actions.project_state import ProjectState
+from cub.actions.section_specs import ROOT_FILES
+from cub.errors import CubError, NewerVersionError
+from cub.files.internal_files import CacheWrite
+from cub.project.agent_reading import CLAUDE_LOCAL_FILE
+from cub.project.instruction_files import InstructionFile, remove_duplicates
+from cub.project.targets import CODEX_OVERRIDE, TARGETS, find_target, list_reading_agents
+from cub.prompt.section_text import render_section
+
+_MAX_LINK_BYTES = 255
+
+
+def find_section_problems(state: ProjectState) -> Iterator[Finding]:
+    """Yield what is wrong with managed sections and their files."""
+    for error in (*state.list_faults(), *state.inline_errors):
+        is_newer = isinstance(error, NewerVersionError)
+        yield Finding.from_error("D402" if is_newer else "D401", error)
+    for file in remove_duplicates(state.files.values()):
+        if file.section and not state.find_fault(file):
+            yield from _find_outdated_section(state, file)
+    warnings = [("D406", warning) for warning in warn_unmanaged_sections(state)]
+    if state.is_initialized:
+        warnings += [("D405", warning) for warning in warn_missing_sections(state)]
+        warnings += [("D405", warning) for warning in warn_missing_constitution(state)]
+    yield from (Finding.from_warning(code, warning) for code, warning in warnings)
+
+
+def _find_outdated_section(state: ProjectState, file: InstructionFile) -> Iterator[Finding]:
+    section, version = file.section, state.templates.version
+    spec = state.find_spec(file.identity_key)
+    if section is None or spec is None:
+        return
+    line = section.start + 1
+    if section.author == "edited":
+        fix = "cub update --edited move"
+        yield Finding("D404", "the managed section was edited", file.path, line, fix)
+    elif not section.is_current(render_section(state.templates, version, spec), version):
+        older = f" (v{section.version}, this cub writes v{version})"
+        what = "the managed section is out of date" + older * (section.version != version)
+        yield Finding("D403", what, file.path, line, "cub update")
+
+
+def find_file_problems(state: ProjectState) -> Iterator[Finding]:
+    """Yield instruction files that agents don't read as intended."""
+    twins = list(_find_identical_texts(state))
+    yield from twins
+    yield from _find_name_variants(state)
+    yield from _find_link_texts(state)
+    warnings = [("D407", warning) for warning in warn_case_variants(state)]
+    warnings += [("D411", warning) for warning in warn_unread_files(state)]
+    if not twins:  # whichever of the two an agent reads, it gets the text
+        warnings += [("D412", warning) for warning in warn_missed_texts(state)]
+    warnings += [("D413", warning) for warning in warn_duplicate_text(state)]
+    warnings += [("D414", warning) for warning in warn_ignored_folder(state)]
+    warnings += [("D415", warning) for warning in warn_tracked_local_files(state.project)]
+    yield from (Finding.from_warning(code, warning) for code, warning in warnings)
+
+
+def _find_identical_texts(state: ProjectState) -> Iterator[Finding]:
+    """Yield the files of the root that repeat the whole text of an earlier one."""
+    seen: dict[bytes, InstructionFile] = {}
+    for path in ROOT_FILES:
+        file = state.files[path]
+        first = seen.setdefault(file.user_bytes, file)
+        if file.user_bytes and first.identity_key != file.identity_key:
+            message = f"this file repeats the text of {first.path}; the two can drift apart"
+            fix = f"replace the text with the line `@{first.path}`"
+            yield Finding("D413", message, path, None, fix)
+
+
+def _find_name_variants(state: ProjectState) -> Iterator[Finding]:
+    """Yield files that differ from an instruction file beside them in case alone."""
+    for path in (*(target.path for target in TARGETS), CODEX_OVERRIDE, CLAUDE_LOCAL_FILE):
+        folder, name = posixpath.split(path)
+        names = state.tree.list_names(folder)
+        variants = [other for other in sorted(names) if other.lower() == name.lower()]
+        for other in variants if len(variants) > 1 and name in names else ():
+            if other != name:
+                message = f"macOS and Windows can't keep this file beside {name}"
+                where = posixpath.join(folder, other)
+                fix = f"move its text to {path}, then `git rm {where}`"
+                yield Finding("D407", message, where, None, fix)
+
+
+def _find_link_texts(state: ProjectState) -> Iterator[Finding]:
+    """Yield files that contain nothing but the path of another instruction file."""
+    for path, file in state.files.items():
+        data = file.document.data.strip() if file.document else b""
+        text = data.decode("utf-8", "replace") if len(data) <= _MAX_LINK_BYTES else ""
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
+        is_link = state.tree.resolve_path(path) != path
+        if text and target != path and find_target(target) and not is_link:
+            agent = next(iter(list_reading_agents(path)), "an agent")
+            message = f"this file contains only the text `{text}`: {agent} reads that path alone"
+            fix = f"replace the text with `@{text}`; if git has a symbolic link here, "
+            fix += f"`git config core.symlinks true && git checkout -- {path}`"
+            yield Finding("D408", message, path, 1, fix)
+
+
+def find_stale_map(state: ProjectState) -> Iterator[Finding]:
+    """Yield one finding if the map is not that of the files; nothing is written.
+
+    Without a cache, reading all files would cost seconds in a large project: it yields nothing.
+    """
+    project = state.project
+    has_map = project.tree.read(MAP) is not None and bool(project.config.map_tokens)
+    if not (has_map and has_map_cache(project)):
+        return
+    try:
+        plan, _ = plan_fresh_map(project, schedule_write=_skip_write, check=True)
+    except CubError as error:
+        yield Finding.from_error("D416", error)
+        return
+    for warning in plan.warnings:
+        yield Finding("D416", warning.message, warning.path, warning.line, "cub map")
+    if plan.edits and not plan.warnings:
+        yield Finding("D416", "the map was edited", MAP, None, "cub map")
+
+
+def _skip_write(_write: CacheWrite) -> None:
+    """Drop the write of a cache."""
