@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from cub.config_edit.nodes import ConfigNode, MappingEntry, NodeKind, SourceText
+from cub.syntax_errors import describe_json_error
 
 COMMENT_PATTERN = r"//[^\r\n]*|/\*[\s\S]*?\*/"
 MAX_JSON_LEVELS = 100
@@ -38,7 +39,9 @@ def parse_jsonc(source: SourceText, *, strict: bool = False) -> ConfigNode | Non
         _DECODER.decode(plain)
         return _parse_node(plain, _skip_blanks(plain, 0), 1)
     except json.JSONDecodeError as error:
-        raise source.make_error(error.pos, f"this is not JSON: {error.msg}") from None
+        raise source.make_error(
+            error.pos, f"this is not JSON: {describe_json_error(error.msg)}"
+        ) from None
     except ValueError as error:
         raise source.make_error(0, f"this is not JSON: {error}") from None
     except RecursionError:

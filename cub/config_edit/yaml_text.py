@@ -14,13 +14,10 @@ from typing import Any
 
 from cub.config_edit.nodes import ConfigNode, MappingEntry, Scalar, SourceText, parse_scalar
 from cub.errors import CubError
+from cub.syntax_errors import describe_yaml_error
 
 MAX_YAML_LEVELS = 32
 MAX_YAML_VALUES = 10_000
-_HINTS = {
-    "mapping values are not allowed": 'put a text that has ": " in it in quotes',
-    "cannot start any token": "put the text in quotes",
-}
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -164,7 +161,7 @@ class _Reading:
         if not isinstance(key.value, str):
             key_text = _truncate(self.source.text[key.start : key.end])
             hint = f'write it as "{key_text}"' if key_text else "write a key in front of the colon"
-            raise self._error(f"the key {key_text!r} is not a text", hint)
+            raise self._error(f"the key {key_text!r} is not a string", hint)
         if key.value in entries:
             line = self.source.get_line_number(entries[key.value].key.start)
             raise self._error(f"the key {_truncate(key.value)!r} is already in line {line}")
@@ -184,11 +181,7 @@ def _can_merge(value: ConfigNode) -> bool:
 def _explain_error(error: Any) -> tuple[str, str]:
     """Return a parser's complaint in one line, and a hint."""
     words = " ".join(str(error.problem or error.context).split())
-    if "'\\t'" in words:
-        return "a tab can't stand here", "use spaces"
-    if words == "expected <block end>, but found ':'":
-        return "the key '' is not a text", "write a key in front of the colon"
-    return words, next((hint for part, hint in _HINTS.items() if part in words), "")
+    return describe_yaml_error(words)
 
 
 def _truncate(text: str) -> str:

@@ -21,6 +21,7 @@ from cub.harness.gemini import GeminiHarness
 from cub.harness.opencode import OpencodeHarness, OpencodeReader
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_refusal_in_output
+from cub.syntax_errors import describe_quoting_error
 
 ACP = "acp"
 PERMISSIONS = ("auto", "bypass")
@@ -186,7 +187,8 @@ def load_acp_harness(name: str) -> AcpHarness:
     try:
         argv = shlex.split(name.partition(":")[2])
     except ValueError as error:
-        raise UsageError(f"{name!r} is not a command: {str(error).lower()}") from None
+        reason = describe_quoting_error(str(error))
+        raise UsageError(f"{name!r} is not a command: {reason}", hint="close the quote") from None
     if not argv:
         names = {
             is_tried: ", ".join(

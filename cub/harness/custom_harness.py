@@ -15,6 +15,7 @@ from cub.harness.base import LaunchCommand, LaunchRequest, Transcript
 from cub.harness.event_protocol import EventProtocolReader
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_refusal_in_output
+from cub.syntax_errors import describe_pattern_error
 
 CONFIG_PATH = ".cub/config.yaml"
 PROMPT_CHANNELS = ("stdin", "file", "arg")
@@ -125,7 +126,8 @@ def _parse_success_rule(name: str, settings: Mapping[str, Any]) -> str | re.Patt
     try:
         return re.compile(rule.removeprefix(_MATCH).strip(), re.MULTILINE)
     except (re.error, OverflowError, RecursionError) as error:
-        raise _make_error(name, "success", f"this is no pattern: {error}", "") from None
+        message = f"not a regular expression: {describe_pattern_error(error)}"
+        raise _make_error(name, "success", message, "escape characters with \\") from None
 
 
 def parse_environ(name: str, settings: Mapping[str, Any]) -> dict[str, str]:

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
+from cub.syntax_errors import describe_json_error
+
 Record = dict[str, Any]
 
 _BOM = b"\xef\xbb\xbf"
@@ -83,11 +85,12 @@ def decode_record(text: bytes) -> Record:
     except UnicodeDecodeError:
         raise ValueError("this is not UTF-8") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"this is not JSON: {error.msg.lower()}, column {error.colno}") from None
+        reason = describe_json_error(error.msg)
+        raise ValueError(f"this is not JSON: {reason}, column {error.colno}") from None
     except RecursionError:
         raise ValueError("this is nested too deep") from None
     if end < len(words):
-        raise ValueError(f"this is not JSON: extra data, column {end + 1}")
+        raise ValueError(f"this is not JSON: there is text after the end, column {end + 1}")
     if text.count(b"[") + text.count(b"{") > _MAX_DEPTH and _measure_depth(value) > _MAX_DEPTH:
         raise ValueError("this is nested too deep")
     if not isinstance(value, dict):

@@ -106,7 +106,7 @@ def test_an_editor_that_fails_without_a_change_leaves_nothing(
     ("editor", "message"),
     [
         ("no-such-editor -w", "the editor can't be started: no-such-editor\nhint: set EDITOR\n"),
-        ('vi "', 'vi ": EDITOR is no command: no closing quotation\nhint: set EDITOR\n'),
+        ('vi "', 'vi ": EDITOR is not a command: a closing quote is missing\nhint: set EDITOR\n'),
     ],
 )
 def test_an_editor_that_is_none_is_told(cub: Cub, editor: str, message: str) -> None:

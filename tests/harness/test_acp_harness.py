@@ -127,7 +127,7 @@ def test_values_that_are_not_valid_have_their_place(
 
 
 def test_a_command_that_is_not_one_is_an_error() -> None:
-    with pytest.raises(UsageError, match="no closing quotation"):
+    with pytest.raises(UsageError, match="a closing quote is missing"):
         load_acp_harness("acp:a 'b")
     with pytest.raises(UsageError, match="missing COMMAND") as error:
         load_acp_harness("acp:")

@@ -125,7 +125,11 @@ def test_what_its_success_is(
         ({"argv": ["run"], "prompt": "tty"}, "prompt", "'tty' is none of stdin, file, arg"),
         ({"argv": ["run"], "success": "maybe"}, "success", "'maybe' is no rule of success"),
         ({"argv": ["run"], "success": "match:"}, "success", "'match:' is no rule of success"),
-        ({"argv": ["run"], "success": "match:("}, "success", "this is no pattern"),
+        (
+            {"argv": ["run"], "success": "match:("},
+            "success",
+            "not a regular expression: a closing )",
+        ),
         ({"argv": ["run"], "env": ["A"]}, "env", "this is not a mapping"),
         ({"argv": ["run"], "env": {"A": [1]}}, "env.A", "this is not a text"),
         ({"argv": ["run"], "env": {"A": True}}, "env.A", "this is not a text"),

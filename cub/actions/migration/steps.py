@@ -22,6 +22,7 @@ from cub.project.migration_steps import (
 )
 from cub.project.migrations import Migration, hash_content
 from cub.project.targets import TARGETS
+from cub.syntax_errors import describe_json_error
 
 PRUNE_HINT = "run `cub update --prune` to delete it"
 FOREIGN_HINT = "cub does not read it; if you don't need it, delete it"
@@ -147,7 +148,8 @@ def _import_json(step: ImportJsonStep, builder: PlanBuilder, schema: int) -> Non
     try:
         settings = config_writer.parse_json_settings(data)
     except ValueError as error:
-        reason, line = getattr(error, "msg", str(error)), getattr(error, "lineno", None)
+        line = getattr(error, "lineno", None)
+        reason = str(error) if line is None else describe_json_error(str(getattr(error, "msg", "")))
         builder.warn(step.path, f"kept: its settings cannot be read: {reason}", UNREAD_HINT, line)
         return
     before = builder.read(CONFIG_FILE)

@@ -22,6 +22,7 @@ from cub.agent.tools.tool_arguments import ToolError
 from cub.debug_log import log_debug
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import RunningCommand
+from cub.syntax_errors import describe_pattern_error
 
 _MAX_SECONDS = 20.0
 _MAX_ARGUMENT_BYTES = 400_000  # macOS takes 1 MB with the environment
@@ -70,7 +71,8 @@ def find_lines(
         query.pattern.encode()
         re.compile(query.pattern)
     except (re.error, OverflowError, RecursionError, UnicodeEncodeError) as error:
-        raise ToolError(f"the pattern is not valid: {error}", hint="escape it with \\") from error
+        message = f"the pattern is not valid: {describe_pattern_error(error)}"
+        raise ToolError(message, hint="escape it with \\") from error
     deadline = time.monotonic() + max_seconds
     ripgrep = shutil.which("rg", path=context.environ.get("PATH", ""))
     try:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from cub.errors import CubError
 from cub.store.jsonl import JSON_DECODER, Record, RejectedLine
+from cub.syntax_errors import describe_json_error
 
 TaskLists = dict[str, list[Any]]  # by the keys that lead to them, joined by a dot
 _MEND = "nothing was imported; mend the file, and do it again"
@@ -53,7 +54,8 @@ def parse_document(data: bytes, where: str) -> Any:
         raise CubError("this is not UTF-8", where=f"{where}:{line}", hint=_MEND) from None
     except json.JSONDecodeError as error:
         place = f"{where}:{error.lineno}:{error.colno}"
-        raise CubError(f"this is not JSON: {error.msg.lower()}", where=place, hint=_MEND) from None
+        what = f"this is not JSON: {describe_json_error(error.msg)}"
+        raise CubError(what, where=place, hint=_MEND) from None
     except (ValueError, RecursionError) as error:
         what = str(error) if isinstance(error, ValueError) else "this is nested too deep"
         raise CubError(what, where=where, hint=_MEND) from None

@@ -15,6 +15,7 @@ import typer
 from cub.cli import output
 from cub.cli.task_stores import Id, Json, open_task_stores, print_task_result, read_file_argument
 from cub.errors import CubError, UsageError
+from cub.syntax_errors import describe_quoting_error
 
 if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores, TaskResult
@@ -245,7 +246,7 @@ def _find_editor() -> list[str]:
     try:
         return shlex.split(command or "vi")
     except ValueError as error:
-        what = f"EDITOR is no command: {str(error).lower()}"
+        what = f"EDITOR is not a command: {describe_quoting_error(str(error))}"
         raise CubError(what, where=command, hint="set EDITOR") from None
 
 
