@@ -33,7 +33,7 @@ D605 {TASKS_FILE}: the parent of a is zz, which does not exist
 """
 FOUND = f"""\
 Errors
-D601 {TASKS_FILE}:6: this is not JSON: expecting value, column 1; {MOVES}
+D601 {TASKS_FILE}:6: this is not JSON: a value is missing, column 1; {MOVES}
      fix: fix the line, or run `cub doctor --fix` to set it aside
 {SERIOUS}D602 {TASKS_FILE}: d has several lines, probably from a merge; they count as one task
      fix: cub doctor --fix
