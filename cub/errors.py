@@ -47,10 +47,12 @@ class NewerVersionError(CubError):
     """Refuse what a newer cub wrote (a version, in words); `knows` is this cub's."""
 
     def __init__(self, what: str, wrote: str, knows: str, *, where: str) -> None:
+        from cub.installation import find_installation
+
         super().__init__(
             f"{what} by a newer cub ({wrote}, this cub {knows})",
             where=where,
-            hint=f"upgrade cub to one that knows {wrote}, the way you installed it",
+            hint=find_installation().advise_upgrade(wrote),
         )
 
 

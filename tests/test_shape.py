@@ -18,9 +18,9 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # The modules of each package, with two to spare: whoever needs more looks first for what can be
 # joined, and then raises the number.
 MAX_MODULES = {
-    "cub": 8,
+    "cub": 9,
     "cub.actions": 88,
-    "cub.agent": 38,
+    "cub.agent": 40,
     "cub.checks": 17,
     "cub.cli": 55,
     "cub.config_edit": 9,
@@ -42,6 +42,7 @@ _TOOLS = ("bash", "glob_files", "web_fetch", "web_search", "write_file")
 LONE_SIBLINGS = {
     **{f"cub.agent.tools.{name}": "each tool is a module" for name in _TOOLS},
     "cub.agent.tools.search_program": "it runs in a process of its own",
+    "cub.agent.local_server": "its network code knows nothing of settings",
     "cub.agent.retries": "the rule of retries knows nothing of threads",
     "cub.context.agent_rules": "it is imported for --agent alone",
 }

@@ -16,7 +16,11 @@ from cub.agent.executor import ApprovalRequest, Toolbox
 from cub.agent.explore_cache import ExploreCache
 from cub.agent.loop import AgentSession, SessionLimits
 from cub.agent.memory import Memory, load_memory
-from cub.agent.model_settings import load_models, resolve_model_settings
+from cub.agent.model_settings import (
+    load_models,
+    require_model_server,
+    resolve_model_settings,
+)
 from cub.agent.permission_rules import compile_hidden_files, parse_rule
 from cub.agent.permissions import PermissionMode, Permissions
 from cub.agent.tools.tool import ToolContext
@@ -64,12 +68,16 @@ class SessionSurroundings(NamedTuple):
 
 
 class PreparedSession(NamedTuple):
-    """Hold a session that has not begun, the values of the configuration, and warnings."""
+    """Hold a session that has not begun, the values of the configuration, and warnings.
+
+    `model_choice` is the model that nobody configured, and why it was chosen; else "".
+    """
 
     session: AgentSession
     values: ConfigValues
     is_debug: bool
     warnings: list[PlanWarning]
+    model_choice: str = ""
 
 
 def prepare_session(
@@ -85,6 +93,7 @@ def prepare_session(
     folder = surroundings.folder.resolve()
     settings = resolve_model_settings(values, surroundings.environ, find_home())
     model, small_model = load_models(settings, folder)
+    require_model_server(settings)
     context = ToolContext(
         project.root.resolve(),
         folder,
@@ -113,7 +122,13 @@ def prepare_session(
     )
     session = AgentSession(model, small_model, toolbox, system, limits)
     warnings = [w for w in layers.warnings if w not in project.config.warnings]
-    return PreparedSession(session, layers.values, settings.is_debug, [*warnings, *memory.warnings])
+    return PreparedSession(
+        session,
+        layers.values,
+        settings.is_debug,
+        [*warnings, *memory.warnings],
+        settings.choice,
+    )
 
 
 def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions) -> None:

@@ -113,10 +113,12 @@ class ModelEndpoint(NamedTuple):
     """Name a model of a service: its id there, the service's address, and the key.
 
     `base_url` is "" for the vendor's own address, `key` for a server that needs none. A server that
-    sends nothing for `timeout` seconds has failed.
+    sends nothing for `timeout` seconds has failed. `key_variable` names the variable for the key
+    if this address needs one.
     """
 
     model: str
     base_url: str = ""
     key: str = ""
     timeout: float = 300.0
+    key_variable: str = ""

@@ -8,9 +8,11 @@ from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
 from math import isfinite
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from cub.agent.model import FailureKind, ModelEndpoint, ModelError, classify_status
 from cub.errors import CubError
+from cub.installation import find_installation
 from cub.json_values import get_text
 from cub.masking import MASK, mask_text
 
@@ -96,20 +98,22 @@ def require_key(endpoint: ModelEndpoint, vendor_host: str, key_variable: str) ->
     It is never "": an SDK without a key takes one from the environment, for any server.
     """
     key = endpoint.key.strip()
-    if not key and vendor_host in endpoint.base_url:
+    if not key and (endpoint.key_variable or vendor_host in endpoint.base_url):
+        is_vendor = vendor_host in endpoint.base_url
+        host = vendor_host if is_vendor else urlsplit(endpoint.base_url).hostname
         hint = (
-            f"set {key_variable}, or `code.api_key` in your own configuration; "
-            "a local server needs none, as with `--model ollama/NAME`"
+            f"set {endpoint.key_variable or key_variable}, or `code.api_key` in your own "
+            "configuration; a server on your machine needs none: `--model ollama/NAME`"
         )
-        raise ModelError(f"missing API key for {vendor_host}", "login", hint=hint)
+        raise ModelError(f"missing API key for {host}", "login", hint=hint)
     return key or "none"
 
 
 def require_package(name: str) -> None:
     """Raise CubError if a package is not installed that only the agent needs."""
     if find_spec(name) is None:
-        hint = "pip install 'cub-agents[agent]'"
-        raise CubError(f"the agent needs the package {name}", hint=hint)
+        hint = f"run `{find_installation().suggest_extra('agent')}`"
+        raise CubError(f"the built-in agent needs the package {name}", hint=hint)
 
 
 def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:

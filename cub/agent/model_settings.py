@@ -1,16 +1,18 @@
 """Resolve which models a session uses, where they are, and the key for them.
 
 A value comes from cub's configuration, or else from the object `env` in the user's settings of
-Claude Code, from the environment, or from the defaults of the agent's design document, in this
-order.
+Claude Code, from the environment, or from the table below, in this order. Without a configured
+model, the first key that is set decides which provider's default model is used.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from cub.agent.local_server import check_local_server
 from cub.agent.model import Model, ModelEndpoint
 from cub.agent.scripted_model import load_scripted_model
 from cub.config_edit.jsonc import parse_jsonc
@@ -20,7 +22,6 @@ from cub.files.single_file import read_single_file
 from cub.json_values import get_object
 from cub.project.setting_kinds import parse_seconds
 
-DEFAULT_MODEL, DEFAULT_SMALL_MODEL = "claude-sonnet-4-20250514", "claude-haiku-3-5-20241022"
 DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_COMPACTION_THRESHOLD = 16_384, 160_000
 CLAUDE_SETTINGS = ".claude/settings.json"
 SCRIPTED = "scripted"
@@ -30,7 +31,9 @@ _TRUE = ("1", "true", "yes", "on")
 class Provider(NamedTuple):
     """Describe who serves models: the API, the address, and the variables for address and key.
 
-    Without a variable for the key, none is needed. A `base_url` of "" is the vendor's own.
+    Without a variable for the key, none is needed. A `base_url` of "" is the vendor's own. `model`
+    and `small_model` are the defaults; `names` matches the models that need no `PROVIDER/`, and
+    `start` is the command that starts a local server.
     """
 
     name: str
@@ -38,22 +41,40 @@ class Provider(NamedTuple):
     base_url: str = ""
     base_url_variable: str = ""
     key_variable: str = ""
+    model: str = ""
+    small_model: str = ""
+    names: str = ""
+    start: str = ""
 
 
+# In the order in which keys are looked for. The price table knows each model, a test says.
 PROVIDERS = (
-    Provider("anthropic", "anthropic", "", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
-    Provider("openai", "openai", "", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
-    Provider("ollama", "openai", "http://127.0.0.1:11434/v1"),
-    Provider("lmstudio", "openai", "http://127.0.0.1:1234/v1"),
-    Provider("vllm", "openai", "http://127.0.0.1:8000/v1"),
-)
+    Provider(
+        "anthropic", "anthropic", "", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY",
+        "claude-sonnet-5-5", "claude-haiku-5-5", names="claude",
+    ),
+    Provider(
+        "openai", "openai", "", "OPENAI_BASE_URL", "OPENAI_API_KEY",
+        # gpt-6.1-sol does not take tools through Chat Completions.
+        "gpt-6-sol", "gpt-6-luna", names=r"(?:ft:)?(?:gpt-(?!oss)|chatgpt-|codex-|o\d)",
+    ),
+    Provider(
+        "gemini", "openai", "https://generativelanguage.googleapis.com/v1beta/openai", "",
+        "GEMINI_API_KEY", "gemini-3.8-flash", "gemini-3.5-flash-lite", names="gemini-",
+    ),
+    Provider("ollama", "openai", "http://127.0.0.1:11434/v1", start="ollama serve"),
+    Provider("lmstudio", "openai", "http://127.0.0.1:1234/v1", start="lms server start"),
+    Provider("vllm", "openai", "http://127.0.0.1:8000/v1", start="vllm serve MODEL"),
+)  # fmt: skip
+_MODEL_VARIABLE, _SMALL_MODEL_VARIABLE = "ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL"
 
 
 class ModelSettings(NamedTuple):
     """Hold what a session needs to know of its models.
 
     `base_url` and `key` are those of cub's own configuration, for the provider of the main model;
-    "" if it has none. `variables` are the environment below Claude Code's settings.
+    "" if it has none. `variables` are the environment below Claude Code's settings. `reason` says
+    why a model was chosen that nobody configured; without any key, `model` is "".
     """
 
     model: str
@@ -65,6 +86,12 @@ class ModelSettings(NamedTuple):
     compaction_threshold: int
     is_debug: bool
     variables: Mapping[str, str]
+    reason: str = ""
+
+    @property
+    def choice(self) -> str:
+        """Return the model that cub chose, and why; "" for a model that is configured."""
+        return f"{split_model_name(self.model)[1]} ({self.reason})" if self.reason else ""
 
 
 def resolve_model_settings(
@@ -75,13 +102,12 @@ def resolve_model_settings(
     Raises CubError for a number that is none, and for settings of Claude Code that can't be read.
     """
     variables = {**environ, **_read_claude_variables(home)}
-    model = values["code.model"] or variables.get("ANTHROPIC_MODEL") or DEFAULT_MODEL
-    small_model = values["code.small_model"]
-    if not small_model and split_model_name(model)[0] == PROVIDERS[0].name:
-        small_model = variables.get("ANTHROPIC_SMALL_FAST_MODEL") or DEFAULT_SMALL_MODEL
+    model, reason = values["code.model"] or "", ""
+    if not model:
+        model, reason = _choose_model(values, variables)
     return ModelSettings(
         model,
-        small_model or model,  # another service has neither the variable's nor the default one
+        values["code.small_model"] or _choose_small_model(model, values, variables),
         values["code.base_url"] or "",
         values["code.api_key"] or "",
         parse_seconds(values["code.timeout"]),
@@ -91,17 +117,58 @@ def resolve_model_settings(
         or _read_number(variables, "ANTHROPIC_COMPACTION_THRESHOLD", DEFAULT_COMPACTION_THRESHOLD),
         values["code.debug"] or variables.get("CODINGAGENT_DEBUG", "").lower() in _TRUE,
         variables,
+        reason,
     )
 
 
-def split_model_name(name: str) -> tuple[str, str]:
-    """Return the provider and the model of a name such as `ollama/qwen3`; without one, anthropic.
+def _choose_model(values: Mapping[str, Any], variables: Mapping[str, str]) -> tuple[str, str]:
+    """Return a model and why, by the first key or address that is set; "" and "" without any."""
+    named = variables.get(_MODEL_VARIABLE, "")
+    if "/" in named:
+        return named, ""
+    places = [(row, row.key_variable) for row in PROVIDERS]
+    places += [(row, row.base_url_variable) for row in PROVIDERS]
+    if values["code.api_key"]:  # it is never sent to another provider than it always was
+        found: tuple[Provider, str] | None = (PROVIDERS[0], "code.api_key")
+    else:
+        found = next((place for place in places if variables.get(place[1], "").strip()), None)
+    if found is None and values["code.base_url"]:
+        found = PROVIDERS[0], "code.base_url"
+    if found is None or (named and found[0] == PROVIDERS[0]):
+        return f"{PROVIDERS[0].name}/{named}" if named else "", ""
+    return f"{found[0].name}/{found[0].model}", f"{found[1]} is set"
 
-    Raises UsageError for a provider that is not known.
+
+def _choose_small_model(model: str, values: Mapping[str, Any], variables: Mapping[str, str]) -> str:
+    """Return the small model of the main one's provider, or else the main one.
+
+    A server at another address may not have it.
+    """
+    provider = _find_provider(model) if model else None
+    if provider is None:
+        return model
+    if provider == PROVIDERS[0] and (named := variables.get(_SMALL_MODEL_VARIABLE)):
+        return named if "/" in named else f"{provider.name}/{named}"
+    has_address = values["code.base_url"] or variables.get(provider.base_url_variable)
+    is_vendor = provider.small_model and not has_address
+    return f"{provider.name}/{provider.small_model}" if is_vendor else model
+
+
+def _find_provider(name: str) -> Provider | None:
+    """Return the provider of a model; None for a script. Raises UsageError for an unknown one."""
+    provider, _ = split_model_name(name)
+    return next((row for row in PROVIDERS if row.name == provider), None)
+
+
+def split_model_name(name: str) -> tuple[str, str]:
+    """Return the provider and the model of a name such as `ollama/qwen3` or `gpt-5`.
+
+    Raises UsageError for a name that belongs to no known provider.
     """
     provider, slash, model = name.partition("/")
     if not slash:
-        return PROVIDERS[0].name, name
+        matches = (row.name for row in PROVIDERS if row.names and re.match(row.names, name))
+        provider, model = next(matches, ""), name
     known = [*(row.name for row in PROVIDERS), SCRIPTED]
     if provider not in known or not model:
         hint = f"write PROVIDER/MODEL; choose the provider from {', '.join(known)}"
@@ -115,23 +182,37 @@ def load_models(settings: ModelSettings, folder: Path) -> tuple[Model, Model]:
     Nothing is imported of a service before its first request. Raises CubError for a script that is
     not valid, and for a key that is missing.
     """
-    main_provider, _ = split_model_name(settings.model)
-    models = [
-        _load_model(name, settings, folder, main_provider)
-        for name in (settings.model, settings.small_model)
-    ]
-    return models[0], models[1]
+    if not settings.model:
+        names = [row.key_variable for row in PROVIDERS if row.key_variable]
+        hint = (
+            f"set {', '.join(names[:-1])}, or {names[-1]}, or name a model of a server on your "
+            "machine: `--model ollama/NAME`"
+        )
+        raise CubError("missing API key", hint=hint)
+    main, small = (
+        _load_model(name, settings, folder) for name in (settings.model, settings.small_model)
+    )
+    return main, small
 
 
-def _load_model(name: str, settings: ModelSettings, folder: Path, main_provider: str) -> Model:
-    provider_name, model = split_model_name(name)
-    if provider_name == SCRIPTED:
-        return load_scripted_model(folder / model, model)
-    provider = next(row for row in PROVIDERS if row.name == provider_name)
-    is_main, variables = provider_name == main_provider, settings.variables
-    base_url = settings.base_url * is_main or variables.get(provider.base_url_variable, "")
-    key = settings.key * is_main or variables.get(provider.key_variable, "")
-    endpoint = ModelEndpoint(model, base_url or provider.base_url, key, settings.timeout)
+def require_model_server(settings: ModelSettings) -> None:
+    """Raise CubError if the main model's server is on this machine and does not answer.
+
+    A server at its provider's own address also has to list the model.
+    """
+    provider = _find_provider(settings.model) if settings.model else None
+    if provider:
+        endpoint = _make_endpoint(provider, settings.model, settings)
+        is_own = endpoint.base_url == provider.base_url
+        check_local_server(endpoint, provider.start, lists_models=is_own)
+
+
+def _load_model(name: str, settings: ModelSettings, folder: Path) -> Model:
+    provider = _find_provider(name)
+    if provider is None:
+        _, script = split_model_name(name)
+        return load_scripted_model(folder / script, script)
+    endpoint = _make_endpoint(provider, name, settings)
     if provider.api == "anthropic":
         from cub.agent.anthropic_model import AnthropicModel
 
@@ -139,6 +220,20 @@ def _load_model(name: str, settings: ModelSettings, folder: Path, main_provider:
     from cub.agent.openai_model import OpenAIModel
 
     return OpenAIModel(endpoint)
+
+
+def _make_endpoint(provider: Provider, name: str, settings: ModelSettings) -> ModelEndpoint:
+    is_main = provider.name == split_model_name(settings.model)[0]
+    variables = settings.variables
+    base_url = settings.base_url * is_main or variables.get(provider.base_url_variable, "")
+    key = settings.key * is_main or variables.get(provider.key_variable, "")
+    return ModelEndpoint(
+        split_model_name(name)[1],
+        base_url or provider.base_url,
+        key,
+        settings.timeout,
+        key_variable="" if base_url else provider.key_variable,
+    )
 
 
 def _read_claude_variables(home: Path | None) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
 _VENDOR_HOST = "api.openai.com"
+# Of OpenAI's models, these take tools through this API only without reasoning.
+_NO_REASONING_WITH_TOOLS = re.compile(r"gpt-(?:5\.[4-6]|6-(?:sol|luna))(?!.*(?:pro|codex))")
 _STOP_REASONS: Mapping[str, StopReason] = {"length": "max_tokens", "content_filter": "refusal"}
 
 
@@ -154,6 +157,8 @@ def _build_body(endpoint: ModelEndpoint, request: ModelRequest) -> JsonObject:
     }
     if request.tools:
         body["tools"] = [_convert_tool(tool) for tool in request.tools]
+        if is_vendor and _NO_REASONING_WITH_TOOLS.match(endpoint.model):
+            body["reasoning_effort"] = "none"
     return body
 
 

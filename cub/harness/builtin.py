@@ -13,6 +13,7 @@ from cub.harness.event_protocol import EventProtocolReader
 from cub.harness.native_harness import AgentFacts, NativeHarness
 from cub.harness.refusals import Refusal, find_refusal
 from cub.harness.reported_refusals import find_reported_refusal
+from cub.installation import find_installation
 
 _ROOT = Path(__file__).parents[2]
 # As `python -m cub`, but no file of the project and no variable can replace a module.
@@ -38,10 +39,15 @@ class BuiltinHarness(NativeHarness):
         title="cub code",
         program=sys.executable,
         oldest_version="",
-        installation="pip install 'cub-agents[agent]'",
-        login="set ANTHROPIC_API_KEY, or the key of the model's service",
+        installation="",
+        login="set the key of the model's service, such as ANTHROPIC_API_KEY or OPENAI_API_KEY",
         reports_cost=True,
     )
+
+    @property
+    def installation(self) -> str:
+        """Return the command that installs the packages of the extra, where this cub is."""
+        return find_installation().suggest_extra("agent")
 
     @property
     def reads(self) -> str:

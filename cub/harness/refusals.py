@@ -215,6 +215,7 @@ _SERVICE_FAILURES = (
     r"stream disconnected before completion",
     r"error sending request for url",
     r"unable to connect to (?:api|anthropic|the (?:api|service))\b",
+    r"can't reach the model server at\b",
 )
 _LIMIT_CODES = (
     r"rate_limit_error|overloaded_error|rate_limit_exceeded|usage_limit_reached|FreeUsageLimitError"

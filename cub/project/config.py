@@ -11,6 +11,7 @@ from cub.config_edit.nodes import ConfigNode, MappingEntry, SourceText, decode_s
 from cub.config_edit.yaml_text import parse_yaml
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
+from cub.installation import find_installation
 from cub.project.setting_kinds import find_setting_fault
 from cub.project.settings import (
     COMMAND_KEYS,
@@ -100,11 +101,13 @@ def _require_known(root: ConfigNode | None, source: SourceText, version: str, sc
             continue
         if key == "requires-cub" and not _is_met(value, version):
             message = f"this project needs cub {value}, this is cub {version}"
-            hint = "install a cub that fits, the way you installed this one"
+            hint = "install a version of cub that matches"
+            if command := find_installation().suggest_upgrade():
+                hint += f"; `{command}` gets the newest one"
         elif key == "schema" and value > schema:
             by = f"by a newer cub (schema {value}, this cub knows {schema})"
             message = f"this project was written {by}"
-            hint = f"upgrade cub to one that knows schema {value}, the way you installed it"
+            hint = find_installation().advise_upgrade(f"schema {value}")
         else:
             continue
         raise source.make_error(entry.value.start, f"{key}: {message}", hint)

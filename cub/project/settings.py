@@ -82,8 +82,8 @@ _ROWS = (
     Setting("run.budget.usd", "number", None, "How many dollars a run may cost."),
     Setting("run.budget.tokens", "whole", None, "How many tokens a run may use."),
     Setting("run.budget.iterations", "whole", None, "How many attempts a run may make."),
-    Setting("code.model", "text", None, "The model of the built-in agent, as "
-            "claude-sonnet-4-20250514, openai/MODEL or ollama/MODEL."),
+    Setting("code.model", "text", None, "The model of the built-in agent, such as "
+            "openai/MODEL or ollama/MODEL. Without it, the key that is set decides."),
     Setting("code.small_model", "text", None, "The model that summarizes long conversations."),
     Setting("code.base_url", "text", None, "The address of the service, for the model's provider."),
     Setting("code.api_key", "text", None, "The key for it."),

@@ -14,7 +14,15 @@ from cub.agent.conversation import (
     ToolResult,
     make_user_message,
 )
-from cub.agent.model import ModelEndpoint, ModelError, ReplyEnd, ReplyEvent, TextDelta
+from cub.agent.model import (
+    ModelEndpoint,
+    ModelError,
+    ModelRequest,
+    ReplyEnd,
+    ReplyEvent,
+    TextDelta,
+    ToolDefinition,
+)
 from cub.agent.openai_model import OpenAIModel
 from cub.model_server.exchange import Reply, render_stream
 from cub.model_server.server import ModelServer
@@ -190,3 +198,20 @@ def test_the_vendor_limits_completion_tokens() -> None:
         body = server.requests[0].body
     assert body["max_completion_tokens"] == 100
     assert "max_tokens" not in body
+
+
+@pytest.mark.parametrize(
+    ("model", "effort"),
+    [("gpt-6-sol", "none"), ("gpt-5.5", "none"), ("gpt-5", None), ("gpt-6.1-sol", None)],
+)
+def test_the_vendor_takes_tools_of_new_models_only_without_reasoning(
+    model: str, effort: str | None
+) -> None:
+    tool = ToolDefinition("Bash", "Run a command.", {"type": "object", "properties": {}})
+    request = ModelRequest("", [Message("user", (TextBlock("Hi."),))], [tool], 100)
+    for place, expected in (("/api.openai.com", effort), ("", None)):
+        with ModelServer() as server:
+            endpoint = ModelEndpoint(model, f"{server.url}{place}/v1", "k")
+            OPEN_MODELS.append(asked := OpenAIModel(endpoint))
+            list(asked.stream_reply(request))
+            assert server.requests[0].body.get("reasoning_effort") == expected

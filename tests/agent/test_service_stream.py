@@ -18,6 +18,7 @@ from cub.agent.conversation import ToolCall, make_user_message
 from cub.agent.model import ModelEndpoint, ModelError, ReplyEnd, TextDelta
 from cub.agent.service_stream import make_tool_call
 from cub.errors import CubError
+from cub.installation import find_installation
 from cub.model_server.exchange import Reply, ScriptedCall
 from cub.model_server.server import ModelServer
 from cub.tokens import TokenUsage
@@ -335,7 +336,7 @@ def test_a_missing_package_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(CubError, match=f"needs the package {name}") as caught:
         service.model(ModelEndpoint("m", "http://127.0.0.1:9"))
-    assert caught.value.hint == "pip install 'cub-agents[agent]'"
+    assert find_installation().suggest_extra("agent") in caught.value.hint
 
 
 @pytest.mark.parametrize("key", [KEY, ""])

@@ -46,6 +46,7 @@ def heard(*events: AgentEvent) -> Transcript:
         ("Missing environment variable: `OPENAI_API_KEY`.", None, "login"),
         ("unexpected status 500 Internal Server Error: oops", None, "service"),
         ("Unable to connect to API (ECONNREFUSED)", None, "service"),
+        ("can't reach the model server at http://127.0.0.1:11434/v1", None, "service"),
         ("error sending request for url (http://127.0.0.1:1/v1)", None, "service"),
         ("The model `gpt-9` does not exist", None, "setup"),
         ("maximum context length is 8192 tokens", None, "setup"),

@@ -74,7 +74,7 @@ def test_a_requirement_fits_or_is_an_error_that_says_how_to_get_it(wanted: str) 
     with pytest.raises(CubError, match="this project needs cub") as error:
         parse_config(data, version=VERSION)
     assert error.value.where == ".cub/config.yaml:1:15"
-    assert "install a cub that fits" in error.value.hint
+    assert "install a version of cub that matches" in error.value.hint
 
 
 @pytest.mark.parametrize("version", ["0.3.0.dev1", "0.3.0rc1", "0.4.0a1", "1.0"])

@@ -60,7 +60,8 @@ class InstalledAgent:
     @property
     def installation(self) -> str:
         """Return the command that installs it, "" if cub knows none."""
-        return self.facts.installation if self.facts else ""
+        harness = self.harness
+        return harness.installation if isinstance(harness, NativeHarness) else ""
 
     @property
     def version_numbers(self) -> tuple[int, ...]:

@@ -74,7 +74,10 @@ def diagnose_run(
         findings += [Finding.from_error("D301", error)] if has_git else []
     findings += _find_check_problems(stores, settings, environ)
     harnesses, choice = chosen
-    missing = find_unusable_agents(harnesses, settings, stores.project, environ)
+    is_trusted = not any(one.code == "D304" for one in findings)
+    missing = find_unusable_agents(
+        harnesses, settings, stores.project, environ, asks_server=is_trusted
+    )
     findings += _find_agent_problems(harnesses, missing)
     return RunDiagnosis(settings, harnesses, choice, missing, findings)
 

@@ -7,7 +7,7 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cub import __version__
 from cub.actions.agent_context import ContextSource, list_context_sources
@@ -21,10 +21,14 @@ from cub.harness.base import Harness
 from cub.harness.builtin import BuiltinHarness
 from cub.harness.custom_harness import CONFIG_PATH
 from cub.harness.native_harness import LaunchObstacle, NativeHarness
+from cub.installation import find_installation
 from cub.processes.command import explain_missing_program
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
 from cub.tokens import has_price_table
+
+if TYPE_CHECKING:
+    from cub.agent.model_settings import ModelSettings
 
 # Wrappers that start the program after them on this machine, as it would be without them.
 _TRANSPARENT_WRAPPERS = (
@@ -72,8 +76,13 @@ def find_unusable_agents(
     settings: RunSettings,
     project: Project,
     environ: Mapping[str, str],
+    *,
+    asks_server: bool = True,
 ) -> list[MissingProgram]:
-    """Return the agents that can't be started, and those that are certain to do nothing."""
+    """Return the agents that can't be started, and those that are certain to do nothing.
+
+    With `asks_server`, a model server on this machine has to answer.
+    """
     missing = find_missing_programs(harnesses, settings, project, environ)
     names = {one.harness for one in missing}
     environ = build_environment(settings.hidden_variables, environ)
@@ -84,7 +93,9 @@ def find_unusable_agents(
         visible = {**environ, **harness.environ}
         obstacle = harness.find_obstacle(settings.permissions, visible)
         if isinstance(harness, BuiltinHarness):
-            obstacle = _find_missing_key(harness, settings, project, visible)
+            obstacle = _find_model_fault(
+                harness, settings, project, visible, asks_server=asks_server
+            )
         if obstacle:
             missing.append(MissingProgram(harness.name, obstacle.why, "", obstacle.hint))
     return missing
@@ -116,28 +127,61 @@ def _find_missing(
         if name and (why := _explain_missing(name, settings, project, environ)):
             hint = _suggest_fix(why)
             if isinstance(harness, NativeHarness) and name == harness.program:
-                hint = f"install it: `{harness.facts.installation}`"
+                hint = f"install it: `{harness.installation}`"
             return MissingProgram(harness.name, why, key, hint)
     if isinstance(harness, BuiltinHarness) and (why := harness.explain_missing(settings.model)):
-        hint = f"install them: `{harness.facts.installation}`; or install another agent"
+        hint = f"run `{harness.installation}`, or install another agent"
         return MissingProgram(harness.name, why, "", hint)
     return None
 
 
-def _find_missing_key(
-    harness: BuiltinHarness, settings: RunSettings, project: Project, environ: Mapping[str, str]
+def _find_model_fault(
+    harness: BuiltinHarness,
+    settings: RunSettings,
+    project: Project,
+    environ: Mapping[str, str],
+    *,
+    asks_server: bool,
 ) -> LaunchObstacle | None:
     """Return what the built-in agent would say of its models before its first request."""
-    from cub.agent.model_settings import load_models, resolve_model_settings
+    from cub.agent.model_settings import load_models, require_model_server
+
+    try:
+        models = _resolve_models(harness, settings, project, environ)
+        load_models(models, project.root)
+        if asks_server:
+            require_model_server(models)
+    except CubError as error:
+        return LaunchObstacle(error.message, error.hint)
+    return None
+
+
+def _resolve_models(
+    harness: BuiltinHarness, settings: RunSettings, project: Project, environ: Mapping[str, str]
+) -> ModelSettings:
+    from cub.agent.model_settings import resolve_model_settings
 
     values = {key: row.value for key, row in resolve_config(project, environ).values.items()}
     values["code.model"] = settings.model or harness.options.model or values["code.model"]
     home = Path(name) if (name := environ.get("HOME")) else None
+    return resolve_model_settings(values, environ, home)
+
+
+def describe_model_choice(
+    harnesses: Sequence[Harness],
+    settings: RunSettings,
+    project: Project,
+    environ: Mapping[str, str],
+) -> str:
+    """Return the model that the built-in agent chooses by itself, and why; "" for none."""
+    builtin = next((one for one in harnesses if isinstance(one, BuiltinHarness)), None)
+    if builtin is None:
+        return ""
+    environ = {**build_environment(settings.hidden_variables, environ), **builtin.environ}
     try:
-        load_models(resolve_model_settings(values, environ, home), project.root)
-    except CubError as error:
-        return LaunchObstacle(error.message, error.hint)
-    return None
+        return _resolve_models(builtin, settings, project, environ).choice
+    except CubError:  # the run is refused with this error
+        return ""
 
 
 def _name_key(harness: Harness) -> str:
@@ -271,5 +315,6 @@ def _warn_of_unknown_cost(title: str) -> str:
         )
     return (
         f"{title} reports no cost, so the budget in dollars can't be kept: use `--budget-tokens`, "
-        "or install cub-agents[prices] to have the cost computed after each attempt"
+        f"or run `{find_installation().suggest_extra('prices')}` to have cub compute the cost "
+        "after each attempt"
     )

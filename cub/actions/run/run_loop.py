@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from cub.actions.run import failures
+from cub.actions.run.agent_programs import describe_model_choice
 from cub.actions.run.attempt import run_attempt
 from cub.actions.run.attempt_checks import find_start_obstacle, list_checks
 from cub.actions.run.attempt_finish import (
@@ -72,12 +73,16 @@ def run_tasks(context: RunContext) -> Iterator[Event]:
 
 def _run_all(context: RunContext) -> Iterator[Event]:
     tally, pool = RunTally(), HarnessPool(context.harnesses)
+    model_choice = describe_model_choice(
+        context.harnesses, context.settings, context.initial_stores.project, context.environ
+    )
     start = context.make_event(
         RUN_START,
         harness=",".join(pool.names),
         checks=list(context.settings.checks),
         **({"versions": dict(context.agent_versions)} if context.agent_versions else {}),
         **({"choice": context.choice} if context.choice else {}),
+        **({"model_choice": model_choice} if model_choice else {}),
         **_describe_place(context),
     )
     yield start

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cub import __version__
 from cub.agent.tools.tool_arguments import ToolError
 from cub.errors import CubError
+from cub.installation import find_installation
 from cub.processes.command import StopRequest
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 MAX_BYTES = 5_000_000
 MAX_REDIRECTS = 5
 SECONDS = 30.0
-MISSING_EXTRA_HINT = "run `pip install 'cub-agents[agent]'`"
 # Whatever programs may read in different ways is left out: a name before the host, a backslash,
 # letters that are replaced with others. So a rule about a host holds for the one that is asked.
 _WEB_ADDRESS = re.compile(
@@ -59,7 +59,8 @@ def get_text_over_http(
     try:
         import httpx2
     except ImportError as error:
-        raise CubError("httpx2 is not installed", hint=MISSING_EXTRA_HINT) from error
+        hint = f"run `{find_installation().suggest_extra('agent')}`"
+        raise CubError("httpx2 is not installed", hint=hint) from error
     import asyncio
 
     try:

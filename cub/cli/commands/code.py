@@ -71,7 +71,7 @@ Model = Annotated[
     str,
     typer.Option(
         "--model", metavar="NAME", show_default=False,
-        help="The model, such as claude-sonnet-4-20250514, openai/NAME or ollama/NAME.",
+        help="The model, such as openai/NAME or ollama/NAME. [default: by the key that is set]",
     ),
 ]  # fmt: skip
 Format = Annotated[
@@ -221,6 +221,8 @@ def _run_session(
         surroundings = SessionSurroundings(directory, os.environ, stop, today, approve)
         prepared = prepare_session(stores, options, surroundings)
         output.print_warnings(prepared.warnings)
+        if prepared.model_choice and output_format != OutputFormat.STREAM_JSON:
+            output.print_message(f"model {prepared.model_choice}")
         blocks = _run_context_commands(stores, prepared, context_options, options.profile)
         text = "\n\n".join([*blocks, prompt])
         printer = choose_printer(

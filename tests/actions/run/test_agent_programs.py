@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -246,3 +247,61 @@ def test_a_run_names_the_agent_that_it_chose(bakery: Shop) -> None:
     assert (start["harness"], start["versions"]) == ("codex", {"codex": "0.1.0"})
     assert start["choice"].startswith("the first one installed")
     assert "Codex 0.1.0 is older than" in done.notices
+
+
+@pytest.fixture
+def builtin(bakery: Shop, home: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """A repository with a task, for the built-in agent; no key is set."""
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+        bakery.environ.pop(name, None)
+    bakery.task()
+    return bakery
+
+
+def test_the_model_that_the_key_decides_is_shown_before_a_run(
+    builtin: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
+    assert _previewed(builtin, "builtin") == 0
+    assert "model: gpt-6-sol (OPENAI_API_KEY is set)\n" in capsys.readouterr().out
+    shown = json.loads(previewed(builtin, "builtin", capsys))
+    assert shown["model_choice"] == "gpt-6-sol (OPENAI_API_KEY is set)"
+    builtin.configure(code={"model": "gpt-5"})
+    assert json.loads(previewed(builtin, "builtin", capsys))["model_choice"] == ""
+
+
+def test_a_dry_run_names_the_keys_to_set(builtin: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _previewed(builtin, "builtin") == 1
+    said = capsys.readouterr().err
+    assert "missing API key (hint: set ANTHROPIC_API_KEY, OPENAI_API_KEY, or GEMINI_API" in said
+    assert "`--model ollama/NAME`" in said
+
+
+def test_a_model_server_that_is_gone_is_found_before_a_run(
+    builtin: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # it does not listen, so connections are refused
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        builtin.configure(code={"model": "ollama/qwen3", "base_url": address})
+        reason = f"can't reach the model server at {address}"
+        refused = _refused(builtin, harness="builtin")
+        assert refused.message == f"the agent builtin can't be started: {reason}"
+        assert "`ollama serve`" in refused.hint
+        assert _previewed(builtin, "builtin") == 1
+        assert reason in capsys.readouterr().err
+
+
+def test_no_server_is_asked_for_an_untrusted_project(builtin: Shop) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        builtin.configure(code={"model": "ollama/qwen3", "base_url": address})
+        stores = open_stores(Project.load(builtin.root), "cub run")
+        assert (
+            preview_run(stores, RunOptions(harness="builtin", no_checks=True), None, json=True) == 1
+        )
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()

@@ -278,3 +278,14 @@ def test_a_scripted_model_works_in_a_worktree(start: Start) -> None:
     assert done.outcomes == ["ok"]
     assert not (made.shop.root / "new.txt").exists()
     assert made.requests == ()
+
+
+def test_a_run_names_the_model_that_the_key_decides(start: Start) -> None:
+    made = start()
+    address = made.shop.environ.pop("CUB_CODE_BASE_URL")
+    for name in ("CUB_CODE_MODEL", "CUB_CODE_API_KEY"):
+        made.shop.environ.pop(name, None)
+    made.shop.environ |= {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": address}
+    called = made.shop.call("run", "--once", "--trust", "--harness", "builtin")
+    assert "with builtin" in called.err + called.out
+    assert (called.err + called.out).count("model gpt-6-sol (OPENAI_API_KEY is set)") == 1

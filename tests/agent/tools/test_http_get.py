@@ -19,6 +19,7 @@ from cub.agent.tools.http_get import (
 )
 from cub.agent.tools.tool_arguments import ToolError
 from cub.errors import CubError
+from cub.installation import find_installation
 from cub.processes.command import StopRequest
 from tests.agent.tools.pages import Page, serve_pages
 
@@ -225,4 +226,4 @@ def test_a_missing_extra_is_an_error(stop: StopRequest, monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(CubError, match="httpx2 is not installed") as caught:
         get_text_over_http("http://127.0.0.1:9/", stop)
-    assert "pip install 'cub-agents[agent]'" in caught.value.hint
+    assert find_installation().suggest_extra("agent") in caught.value.hint

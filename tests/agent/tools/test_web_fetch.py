@@ -12,6 +12,7 @@ from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError, parse_arguments
 from cub.agent.tools.web_fetch import MAX_CHARS, WEB_FETCH, WebFetchArguments, fetch_page
 from cub.errors import CubError
+from cub.installation import find_installation
 from tests.agent.tools.context import open_context
 from tests.agent.tools.pages import Page, serve_pages
 
@@ -113,7 +114,7 @@ def test_a_missing_extra_is_an_error(
     monkeypatch.setitem(sys.modules, "markdownify", None)
     with pytest.raises(CubError, match="markdownify is not installed") as caught:
         fetch(Page(b"<p>", HTML))
-    assert "pip install 'cub-agents[agent]'" in caught.value.hint
+    assert find_installation().suggest_extra("agent") in caught.value.hint
 
 
 def test_a_call_is_about_its_address() -> None:

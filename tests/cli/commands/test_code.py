@@ -235,11 +235,29 @@ def test_a_model_of_a_local_server_needs_no_key(project: Path, cub: Cub) -> None
     assert (request.api, request.model) == ("chat", "qwen3")
 
 
+@pytest.mark.usefixtures("project")
+def test_the_model_that_the_key_decides_is_named_once_on_stderr(cub: Cub, home: Path) -> None:
+    (home / ".claude").mkdir()
+    with ModelServer(lambda _: Reply("Hello.")) as server:
+        variables = {"ANTHROPIC_API_KEY": "sk-test-1", "ANTHROPIC_BASE_URL": server.url}
+        settings = json.dumps({"env": variables})
+        (home / ".claude/settings.json").write_text(settings, encoding="utf-8")
+        shown = [
+            cub("code", "-p", "Hi.", "--output-format", name)
+            for name in ("text", "json", "stream-json")
+        ]
+        quiet = cub("code", "-p", "Hi.", "--model", "claude-x")
+    line = "model claude-sonnet-5-5 (ANTHROPIC_API_KEY is set)\n"
+    assert [one.err.count(line) for one in shown] == [1, 1, 0]
+    assert [line in one.out for one in shown] == [False] * 3
+    assert (quiet.out, line in quiet.err) == ("Hello.\n", False)
+
+
 def test_no_key_is_an_error_with_a_hint(cub: Cub) -> None:
     done = cub("code", "-p", "Hi.")
     assert done.code == 1
     assert done.err.startswith(
-        "error: missing API key for api.anthropic.com\nhint: set ANTHROPIC_API_KEY"
+        "error: missing API key\nhint: set ANTHROPIC_API_KEY, OPENAI_API_KEY, or GEMINI_API_KEY"
     )
 
 

@@ -77,7 +77,8 @@ def _format_run_start(event: Event) -> Iterator[str]:
     versions = event.get("versions") or {}
     names = (f"{name} {versions.get(name, '')}".strip() for name in event["harness"].split(","))
     choice = f" (auto: {event['choice']})" if event.get("choice") else ""
-    yield f"Run {event['run']} with {', '.join(names)}{choice}{where}"
+    model = f", model {event['model_choice']}" if event.get("model_choice") else ""
+    yield f"Run {event['run']} with {', '.join(names)}{choice}{model}{where}"
     if event.get("permissions") == "bypass":
         yield add_style("The agent asks nobody: its permissions are bypassed.", fg="yellow")
 

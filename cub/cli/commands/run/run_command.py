@@ -231,6 +231,7 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
             "harnesses": run.names,
             "versions": run.versions,
             "choice": run.choice,
+            "model_choice": run.model_choice,
             "missing": [{"harness": one.harness, "why": one.why} for one in run.missing],
             "notices": run.warnings,
             "checks": checks,
@@ -246,6 +247,8 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
     agents = ", ".join(f"{name} {run.versions.get(name, '')}".strip() for name in run.names)
     choice = f" (auto: {run.choice})" if run.choice else ""
     output.print_paragraph(f"agent: {agents}{choice}")
+    if run.model_choice:
+        output.print_paragraph(f"model: {run.model_choice}")
     for check in checks:
         source = run.settings.proposed_checks.get(check)
         output.print_paragraph(f"check: {check}" + (f", from {source}" if source else ""))
@@ -269,6 +272,7 @@ class _RunPreview(NamedTuple):
     names: list[str]
     versions: dict[str, str]
     choice: str
+    model_choice: str
     warnings: list[str]
     missing: Sequence[MissingProgram]
     refusals: list[str]
@@ -278,7 +282,11 @@ class _RunPreview(NamedTuple):
 def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
     from cub.actions.doctor.run_problems import diagnose_run
     from cub.actions.run.agent_process import build_environment
-    from cub.actions.run.agent_programs import list_agent_warnings, read_agent_versions
+    from cub.actions.run.agent_programs import (
+        describe_model_choice,
+        list_agent_warnings,
+        read_agent_versions,
+    )
     from cub.actions.run.checkout_links import require_separate_checkout
     from cub.actions.run.git_workspace import require_repository
     from cub.harness.harness_registry import load_harnesses
@@ -299,6 +307,7 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
         [harness.name for harness in harnesses],
         versions,
         diagnosis.choice,
+        describe_model_choice(harnesses, settings, stores.project, os.environ),
         list_agent_warnings(harnesses, versions, settings, stores.project, environ),
         diagnosis.missing,
         list(filter(None, refusals)),

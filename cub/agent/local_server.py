@@ -1,0 +1,76 @@
+"""Find out whether a model server on this machine answers, and has a model."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import socket
+from http.client import HTTPConnection, HTTPException
+from urllib.parse import urlsplit
+
+from cub.agent.model import ModelEndpoint, ModelError
+from cub.json_values import get_text, list_objects
+from cub.text import suggest_similar
+
+_SECONDS = 1.0
+_MAX_LIST_BYTES = 1 << 20
+_MAX_NAMED = 5
+_PORTS = {"http": 80, "https": 443}
+
+
+def check_local_server(endpoint: ModelEndpoint, start: str = "", *, lists_models: bool) -> None:
+    """Raise ModelError if a server on this machine refuses connections, or lacks the model.
+
+    Servers elsewhere are not asked. `start` is the command that starts this one; only a server that
+    `lists_models` is asked for their names. A server that is slow, or has no such list, passes.
+    """
+    place = _find_local_place(endpoint.base_url)
+    if place is None:
+        return
+    try:
+        connection = socket.create_connection(place, _SECONDS)
+    except TimeoutError:
+        return
+    except OSError as error:
+        first = f"start it (`{start}`)" if start else "start it"
+        hint = f"{first}, or set `code.base_url` if it has another address"
+        message = f"can't reach the model server at {endpoint.base_url}"
+        raise ModelError(message, "service", hint=hint) from error
+    with connection:
+        names = _list_models(connection, endpoint) if lists_models else []
+    if names and not {endpoint.model, f"{endpoint.model}:latest"} & {*names}:
+        similar = suggest_similar(endpoint.model, names)
+        named = ", ".join(names[:_MAX_NAMED]) + ", …" * (len(names) > _MAX_NAMED)
+        hint = f"did you mean {similar}?" if similar else f"choose from {named}"
+        message = f"the model server at {endpoint.base_url} has no model {endpoint.model!r}"
+        raise ModelError(message, "request", hint=hint)
+
+
+def _find_local_place(base_url: str) -> tuple[str, int] | None:
+    """Return the host and port of an address on this machine; None for other addresses."""
+    try:
+        address = urlsplit(base_url)
+        host = address.hostname or ""
+        port = address.port or _PORTS.get(address.scheme)
+        is_local = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name, or a port that is not a number
+        return None
+    return (host, port) if is_local and port else None
+
+
+def _list_models(connection: socket.socket, endpoint: ModelEndpoint) -> list[str]:
+    """Return the names that the server lists; [] if it has no such list."""
+    address = urlsplit(endpoint.base_url)
+    if address.scheme != "http" or address.hostname is None:
+        return []
+    client = HTTPConnection(address.hostname, address.port, timeout=_SECONDS)
+    client.sock = connection
+    headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
+    try:
+        client.request("GET", f"{address.path.rstrip('/')}/models", headers=headers)
+        response = client.getresponse()
+        tree = json.loads(response.read(_MAX_LIST_BYTES)) if response.status == 200 else {}
+    except (OSError, HTTPException, ValueError):
+        return []
+    found = list_objects(tree, "data") if isinstance(tree, dict) else ()
+    return [name for item in found if (name := get_text(item, "id"))]
