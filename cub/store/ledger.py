@@ -42,9 +42,23 @@ class Ledger:
 
     def append_events(self, *events: Event) -> None:
         """Add events, under the project's lock; they are on disk when this returns."""
-        lines = [encode_event({"v": 1, **event}, self.mask) for event in events]
         with lock_project(self.root) as lock:
-            append_lines(lock, self.path, lines, self.disk)
+            append_lines(lock, self.path, self._encode(events), self.disk)
+
+    def remove_events(self, *events: Event) -> None:
+        """Remove the lines of events that turned out not to have happened."""
+        removed = set(self._encode(events))
+        with lock_project(self.root):
+            data = read_tracked_file(self.root, self.path) or b""
+            lines = data.split(b"\n")
+            kept = [line for line in lines if line not in removed]
+            if len(kept) < len(lines):
+                path = self.root / self.path
+                remove_stale_temp_files(path)
+                replace_single_file(path, data, b"\n".join(kept), self.path, self.disk)
+
+    def _encode(self, events: Iterable[Event]) -> list[bytes]:
+        return [encode_event({"v": 1, **event}, self.mask) for event in events]
 
     def require_writable(self) -> None:
         """Raise CubError if no event may be added; call it before other writes."""

@@ -10,10 +10,11 @@ import errno
 import re
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from cub.actions.run import failures, run_folders
 from cub.actions.run.attempt import restore_surroundings
-from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.attempt_state import Attempt, save_commit, save_records
 from cub.actions.run.check_comparison import checks_to_json, format_failure_count
 from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.new_files import (
@@ -23,7 +24,7 @@ from cub.actions.run.new_files import (
 )
 from cub.actions.run.retry_policy import Disposition, decide_disposition, get_first_number
 from cub.actions.run.run_context import RunContext
-from cub.actions.run.task_queue import record_outcome
+from cub.actions.run.task_queue import RecordedOutcome, record_outcome, withdraw_outcome
 from cub.actions.run.verdict import Verdict
 from cub.checks.failing_items import fingerprint_items
 from cub.checks.failure_reasons import MAX_REASON
@@ -94,7 +95,10 @@ def finish_attempt(
         _save_failure(context, attempt, verdict)
     ended = Disposition(CLOSED) if verdict.is_ok else _decide_disposition(context, attempt, verdict)
     event = make_end_event(context, attempt, verdict, head)
-    update = record_outcome(
+    if attempt.recorded and not verdict.is_ok:
+        withdraw_outcome(context.current_stores, attempt.recorded._asdict())
+        attempt.recorded = None
+    update = attempt.recorded or record_outcome(
         context, attempt.task_id, ended, event, backup, no_change=verdict.no_change
     )
     if not is_broken:  # else the next run tries again to restore the files
@@ -114,37 +118,44 @@ def _commit_or_restore(
     restore_surroundings(context, attempt, backup)  # checks may have changed something, too
     if attempt.replacements and verdict.is_ok:
         verdict = Verdict(failures.UNKNOWN, "; ".join(attempt.replacements))
-    if verdict.is_ok and attempt.before and attempt.after:
-        head, verdict = _commit(context, attempt, attempt.before, attempt.after, verdict)
+    if verdict.is_ok:
+        head, verdict = _commit(context, attempt, verdict, backup)
     if not verdict.is_ok and attempt.before:
         _roll_back(context, attempt, attempt.before, verdict)
     return head, verdict
 
 
 def _commit(
-    context: RunContext, attempt: Attempt, before: Snapshot, after: Snapshot, verdict: Verdict
+    context: RunContext, attempt: Attempt, verdict: Verdict, backup: CubFolderBackup
 ) -> tuple[str, Verdict]:
     """Return the attempt's commit, "" for none, and the verdict, which a failed commit changes."""
+    before, after = attempt.before, attempt.after
+    if before is None or after is None:
+        return "", verdict
     commits, workspace, head = context.settings.commits, context.workspace, ""
     if commits and attempt.head_move:
         secrets = list_committed_secrets(workspace, before)
         attempt.notices += workspace.adopt_commits(before, secrets)
-    has_same_head = before.head == after.head
+    parent = before.head
+    if before.head != after.head:
+        parent = read_head_commit(workspace.toplevel)
     message = _build_commit_message(context, attempt, verdict) if commits else ""
     decision = {
         "ok": True,
         "no_change": verdict.no_change,
         "after": after.to_json(),
-        "head": before.head if has_same_head else read_head_commit(workspace.toplevel),
+        "head": parent,
         "message": message,
         "left_out": attempt.left_out_paths,
         "event": make_end_event(context, attempt, verdict, ""),
     }
     attempt.files.write_state(run_folders.DECISION_FILE, decision)
     if commits and (attempt.changes or attempt.head_move):
+        if workspace.store_paths:  # the commit contains them
+            attempt.recorded = _record_before_commit(context, attempt, decision, backup)
         limits = TimeLimits(context.settings.timeout, None)
-        save_commit = partial(_save_commit, attempt)
-        result = workspace.commit(before, after, message, limits, save_commit)
+        before_commit = partial(save_commit, attempt.files)
+        result = workspace.commit(before, after, message, limits, before_commit)
         if result.failure:
             return "", Verdict(failures.COMMIT_FAILED, result.failure)
         head = result.head
@@ -161,9 +172,17 @@ def _commit(
     return head, verdict
 
 
-def _save_commit(attempt: Attempt, parent: str, tree: str) -> None:
-    """Write down the commit that is about to be made: recovery knows it by that."""
-    attempt.files.write_state(run_folders.COMMIT_FILE, {"parent": parent, "tree": tree})
+def _record_before_commit(
+    context: RunContext, attempt: Attempt, decision: dict[str, Any], backup: CubFolderBackup
+) -> RecordedOutcome:
+    """Record the outcome for the commit to contain, and write down how to withdraw it."""
+    event, parent, ended = decision["event"], decision["head"], Disposition(CLOSED)
+    if parent != event["git"].get("base"):  # the agent has committed, too
+        event["git"]["parent"] = parent
+    no_change, save = decision["no_change"], partial(save_records, attempt.files)
+    return record_outcome(
+        context, attempt.task_id, ended, event, backup, no_change=no_change, save=save
+    )
 
 
 def _build_commit_message(context: RunContext, attempt: Attempt, verdict: Verdict) -> str:

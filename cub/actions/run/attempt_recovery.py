@@ -7,15 +7,22 @@ agent's last process ended, which commit it left, which commit was about to be m
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cub.actions.run import run_folders
-from cub.actions.run.git_workspace import GitWorkspace, open_git_workspace
+from cub.actions.run.attempt_state import save_commit
+from cub.actions.run.git_workspace import (
+    GitWorkspace,
+    list_committed_stores,
+    open_git_workspace,
+)
 from cub.actions.run.new_files import describe_left_out_files, return_left_out_files
 from cub.actions.run.run_folders import AttemptFolder, RunFolder
+from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.git import branches, repository_settings
 from cub.git.lock_files import remove_stale_locks
@@ -50,15 +57,18 @@ class InterruptedAttempt:
     run_folder: RunFolder
     decision: dict[str, Any]
 
-    def finish(self) -> RecoveryResult:
-        """Carry out what was decided, or restore the files. Raises CubError if git fails."""
+    def finish(self, record: Callable[[], None]) -> RecoveryResult:
+        """Carry out what was decided, or restore the files. Raises CubError if git fails.
+
+        `record` is called before a commit, which contains what it records.
+        """
         start_file = self.folder.state / run_folders.START_FILE
         remove_stale_locks(self.workspace.toplevel, _read_mtime(start_file))
         messages = self._restore_surroundings()
         current = take_snapshot(self.workspace.worktree, self.before)
         if self.decision.get("ok"):
             has_commit = not self.decision.get("message") or self._is_committed(current)
-            failures = [] if has_commit else self._commit(current)
+            failures = [] if has_commit else self._commit(current, record)
             if not failures:
                 paths = list(map(str, self.decision.get("left_out", ())))
                 messages += return_left_out_files(self.workspace.toplevel, self.folder, paths)
@@ -103,14 +113,21 @@ class InterruptedAttempt:
         paths = [change.path for change in changes if not change.is_untracked]
         return bool(paths) and branches.head_has_content(toplevel, after.tree, paths)
 
-    def _commit(self, current: Snapshot) -> list[str]:
+    def _commit(self, current: Snapshot, record: Callable[[], None]) -> list[str]:
         """Commit what the checks have seen; return why that failed, [] if it did not."""
         after = load_snapshot(self.decision.get("after"))
         if after is None or current.head != self.decision.get("head"):
             return ["HEAD was moved after the run was killed: what was accepted is not committed"]
         message, limits = str(self.decision["message"]), TimeLimits(_COMMIT_SECONDS, None)
-        failure = self.workspace.commit(self.before, after, message, limits).failure
-        return [f"what was accepted could not be committed: {failure}"] if failure else []
+        if self.workspace.store_paths:
+            record()
+        before_commit = partial(save_commit, self.folder)
+        result = self.workspace.commit(self.before, after, message, limits, before_commit)
+        return (
+            [f"what was accepted could not be committed: {result.failure}"]
+            if result.failure
+            else []
+        )
 
     def _restore_files(self, current: Snapshot) -> list[str]:
         """Keep the changes as a patch, and undo those that no person made since."""
@@ -209,14 +226,18 @@ def repair_attempt_repository(
 
 
 def find_attempt_workspace(
-    start: dict[str, Any], folder: RunFolder, environ: Mapping[str, str]
+    stores: Stores, start: dict[str, Any], folder: RunFolder, environ: Mapping[str, str]
 ) -> GitWorkspace | None:
     """Return the checkout that the attempt worked in; None if it is not there."""
     project_folder = Path(str(start.get("folder", "")))
     if not project_folder.is_dir():
         return None
     try:
-        return open_git_workspace(project_folder, folder.state / run_folders.INDEX_FILE, environ)
+        index, committed = folder.state / run_folders.INDEX_FILE, list_committed_stores(stores)
+        is_here = project_folder == stores.project.root
+        return open_git_workspace(
+            project_folder, index, environ, stores=committed if is_here else ()
+        )
     except CubError:
         return None
 

@@ -14,6 +14,7 @@ from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.retry_policy import AttemptHistory
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import AttemptFolder
+from cub.actions.run.task_queue import RecordedOutcome
 from cub.context.output_blocks import OutputBlock
 from cub.git.repository_settings import GitSettings
 from cub.git.snapshot import FileChange, Snapshot, list_changes
@@ -36,6 +37,7 @@ class Attempt:
     - `notices`: what to report to a person and to the next attempt; `review_notes` are those that
       the commit's message has as well.
     - `left_out_paths`: new files that look like secrets, in the attempt's folder.
+    - `recorded`: what the stores say of it already, for the commit that contains them.
     - `replacements`: what the attempt put in the place of `.cub` or of git's folder.
     """
 
@@ -63,6 +65,7 @@ class Attempt:
     new_inputs: CheckInputs = field(default_factory=dict)
     review_notes: list[str] = field(default_factory=list)
     left_out_paths: list[str] = field(default_factory=list)
+    recorded: RecordedOutcome | None = None
     head_move: str = ""
     started_at: float = 0.0
 
@@ -99,6 +102,17 @@ def save_start(context: RunContext, attempt: Attempt, before: Snapshot) -> None:
         "before": before.to_json(),
     }
     attempt.files.write_state(run_folders.START_FILE, start)
+
+
+def save_records(files: AttemptFolder, outcome: RecordedOutcome) -> None:
+    """Write down how to withdraw what is about to be recorded for a commit."""
+    tree = {"before": outcome.before, "after": outcome.after, "events": outcome.events}
+    files.write_state(run_folders.RECORDS_FILE, tree)
+
+
+def save_commit(files: AttemptFolder, parent: str, tree: str) -> None:
+    """Write down the commit that is about to be made: recovery knows it by that."""
+    files.write_state(run_folders.COMMIT_FILE, {"parent": parent, "tree": tree})
 
 
 def set_result(context: RunContext, attempt: Attempt, before: Snapshot, after: Snapshot) -> None:

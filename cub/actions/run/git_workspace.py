@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cub import git
+from cub.actions.managed_files import map_local_files
+from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.files.read_files import read_prefix
 from cub.git import branches, repository_settings
@@ -187,20 +189,6 @@ class GitWorkspace:
         changes = list_changes(self.worktree, before, after)
         paths = [change.path for change in changes if not change.is_untracked]
         checked_tree = CheckedTree(before.head, after.tree)
-        return self._commit(paths, message, limits, checked_tree, before_commit)
-
-    def commit_stores(self, message: str, limits: TimeLimits) -> CommitResult:
-        """Commit the stores alone."""
-        return self._commit([], message, limits) if self.store_paths else CommitResult()
-
-    def _commit(
-        self,
-        paths: list[str],
-        message: str,
-        limits: TimeLimits,
-        checked_tree: CheckedTree | None = None,
-        before_commit: BeforeCommit | None = None,
-    ) -> CommitResult:
         report = commit_paths(
             self.worktree, paths, self.store_paths, message, self.hook_environment, limits,
             checked_tree, before_commit,
@@ -255,6 +243,13 @@ def open_git_workspace(
     store_paths = tuple(prefix + name for name in stores)
     worktree = Worktree(toplevel, index, excluded_paths, size_limit)
     return GitWorkspace(folder, worktree, store_paths, environ)
+
+
+def list_committed_stores(stores: Stores) -> list[str]:
+    """Return the files of tasks and ledger that git does not ignore; none outside of the root."""
+    local = map_local_files(stores.project.config)
+    is_root = stores.root == stores.project.root
+    return [name for name in STORE_FILES if is_root and name not in local]
 
 
 def require_repository(folder: Path) -> Path:

@@ -61,11 +61,11 @@ class RunContext:
     - `check_commands`: what a prompt names if no check is configured.
     - `environ`: the environment of agents and checks.
     - `cwd`: the folder that `cub run` was called in.
-    - `has_recovered`: whether a killed run was finished before this one.
     - `choice`: why `auto` chose these agents; "" if it did not.
     - `agent_versions`: the versions that agents which cub knows have printed.
     - `is_broken`: whether the last attempt's files could neither be committed nor restored.
     - `uncommitted_files`: files that accepted attempts have made and nobody has committed.
+    - `unrecorded_events`: the event of the run's start, until its first attempt starts.
     - `reported`: messages that the run has printed, and need not print again.
     """
 
@@ -83,11 +83,11 @@ class RunContext:
     harnesses: list[Harness]
     approved_checks: ApprovedChecks
     cwd: Path
-    has_recovered: bool
     choice: str = ""
     agent_versions: Mapping[str, str] = field(default_factory=dict)
     is_broken: bool = False
     uncommitted_files: set[str] = field(default_factory=set)
+    unrecorded_events: list[Event] = field(default_factory=list)
     reported: set[str] = field(default_factory=set)
 
     @property

@@ -59,6 +59,7 @@ DEFINITIONS_FOLDER, DEFINITIONS_LOG = "definitions", "definitions.log"
 START_FILE, AGENT_START_FILE, AGENT_END_FILE = "start.json", "client.json", "ended"
 AGENT_HEAD_FILE, CHECKS_END_FILE, DECISION_FILE = "found.json", "checked", "decision.json"
 COMMIT_FILE, RESTORE_FILE = "commit.json", "restoring.json"
+RECORDS_FILE = "records.json"  # what was recorded for that commit, to be withdrawn if it fails
 SWAP_FILE = "definitions.json"
 __all__ = ["REQUEST_FILE", "RESULT_FILE"]  # which commands in an attempt read and write
 _MAX_NAME = 80  # characters
@@ -196,6 +197,12 @@ class RunFolder:
         """Return the runs of a project that are kept, the oldest first."""
         files = sorted((find_project_state(root) / "runs").glob(f"*/{RUN_FILE}"))
         return [cls(root, file.parent.name) for file in files]
+
+
+def remove_run_folder(folder: RunFolder) -> None:
+    """Delete all that a run has made, as it started no attempt."""
+    shutil.rmtree(folder.path, ignore_errors=True)
+    shutil.rmtree(folder.state, ignore_errors=True)
 
 
 def create_run_folder(folder: RunFolder) -> None:

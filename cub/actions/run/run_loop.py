@@ -23,7 +23,7 @@ from cub.actions.run.check_proposals import suggest_installation
 from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.retry_policy import HarnessPool, read_attempt_history
 from cub.actions.run.run_context import RunContext, RunRefusedError
-from cub.actions.run.run_summary import RunTally, summarize_run
+from cub.actions.run.run_summary import NOTHING_READY, RunTally, summarize_run
 from cub.actions.run.task_queue import (
     ClaimedTask,
     claim_next_task,
@@ -35,13 +35,12 @@ from cub.harness.base import Harness
 from cub.harness.final_message import parse_signals
 from cub.harness.reported_refusals import suggest_setup_fix
 from cub.masking import mask_text
-from cub.processes.command import TimeLimits
 from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event, mask_event
 from cub.store.task_index import TaskIndex
 from cub.store.timestamps import format_timestamp
 
 # Why a run ended, as `end` of run_end has it; the first four are as it should be.
-DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", "nothing_ready"
+DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", NOTHING_READY
 BUDGET, INTERRUPTED, MACHINE = "budget", "interrupted", "machine"
 BROKEN, DAMAGED = "broken", "damaged"
 UNVERIFIED, NOT_MENDED = failures.UNVERIFIED.name, failures.NOT_MENDED.name
@@ -57,7 +56,6 @@ _EDITED_HINT = (
     "as `ruff format --check`"
 )
 _MASKED_BEFORE = ("client", "tick")
-_STORES_MESSAGE = "chore(cub): record what the run did"
 _LEASE_RESERVE = timedelta(hours=1)
 
 
@@ -85,9 +83,9 @@ def _run_all(context: RunContext) -> Iterator[Event]:
         **({"model_choice": model_choice} if model_choice else {}),
         **_describe_place(context),
     )
+    context.unrecorded_events.append(start)
     yield start
     first_attempt = yield from _prepare_first_attempt(context)
-    context.initial_stores.ledger.append_events(start)
     end = yield from _run_until_end(context, pool, tally, first_attempt)
     yield from _end_run(context, tally, end)
 
@@ -139,7 +137,8 @@ def _run_until_end(
         claimed = _claim_task(context, harness)
         if claimed is None:
             return DONE if tally.statuses else NOTHING
-        outcome = yield from _run_one_attempt(context, harness, claimed, first_attempt)
+        place = _describe_progress(context, tally, claimed)
+        outcome = yield from _run_one_attempt(context, harness, claimed, first_attempt, place)
         first_attempt = None
         tally.add_attempt(claimed.task, outcome)
         context.is_broken |= outcome.is_broken
@@ -150,6 +149,7 @@ def _run_until_end(
             tally.end_reason = outcome.verdict.reason if has_reason else ""
             is_row = end == MACHINE and pool.are_exhausted
             tally.failures = pool.count_failures(harness) if is_row else 0
+            tally.failure_class = outcome.verdict.failure.name if outcome.verdict.failure else ""
             tally.hint = _HINTS.get(end, remedy)
             return end
         if is_left_out:
@@ -186,9 +186,9 @@ def _find_end(context: RunContext, outcome: AttemptOutcome, pool: HarnessPool) -
 def _claim_task(context: RunContext, harness: Harness) -> ClaimedTask | None:
     stores = context.current_stores
 
-    def make_event(task: str) -> Event:
+    def make_events(task: str) -> list[Event]:
         number = read_attempt_history(stores.ledger, task).attempts + 1
-        return make_start_event(context, task, number, harness.name)
+        return [*context.unrecorded_events, make_start_event(context, task, number, harness.name)]
 
     # More than an attempt can take, with a check of the task's own, before and after the agent.
     check_count = 2 * (len(context.settings.checks) + 1)
@@ -197,13 +197,20 @@ def _claim_task(context: RunContext, harness: Harness) -> ClaimedTask | None:
     duration = timedelta(seconds=seconds) + _LEASE_RESERVE
     approved_checks = context.approved_checks if context.settings.uses_task_checks else None
     options, run = context.settings.options, context.folder.id
-    return claim_next_task(
-        stores, options, run, harness.name, duration, make_event, approved_checks
+    claimed = claim_next_task(
+        stores, options, run, harness.name, duration, make_events, approved_checks
     )
+    if claimed:
+        context.unrecorded_events.clear()
+    return claimed
 
 
 def _run_one_attempt(
-    context: RunContext, harness: Harness, claimed: ClaimedTask, prepared: Attempt | None
+    context: RunContext,
+    harness: Harness,
+    claimed: ClaimedTask,
+    prepared: Attempt | None,
+    progress: dict[str, int],
 ) -> Generator[Event, None, AttemptOutcome]:
     # The start of this attempt is in the ledger already.
     number = read_attempt_history(context.initial_stores.ledger, claimed.task).attempts
@@ -211,7 +218,8 @@ def _run_one_attempt(
     if prepared and prepared.files == attempt.files and prepared.task_checks == attempt.task_checks:
         attempt = replace(prepared, task=attempt.task, harness=harness)
     start = make_start_event(context, claimed.task, number, harness.name)
-    yield {**start, "title": attempt.task.get("title", ""), "waiting": claimed.ready_count}
+    title = attempt.task.get("title", "")
+    yield {**start, "title": title, "waiting": claimed.ready_count, **progress}
     for warning in claimed.warnings:
         yield context.make_event("notice", text=warning.message)
     backup = CubFolderBackup.take(context.initial_stores.root, context.folder.state)
@@ -233,6 +241,17 @@ def _run_one_attempt(
     outcome = finish_attempt(context, attempt, verdict, backup)
     yield from _report_attempt(context, attempt, outcome)
     return outcome
+
+
+def _describe_progress(
+    context: RunContext, tally: RunTally, claimed: ClaimedTask
+) -> dict[str, int]:
+    """Return which task of how many this is, as far as can be foreseen; {} for one alone."""
+    started = list(dict.fromkeys([*tally.statuses, claimed.task]))
+    total = len(claimed.reachable.union(started))
+    if context.settings.options.once or total == 1:
+        return {}
+    return {"task_number": started.index(claimed.task) + 1, "task_count": total}
 
 
 def _make_attempt(
@@ -272,25 +291,12 @@ def _end_run(context: RunContext, tally: RunTally, end: str) -> Iterator[Event]:
         event["why"] = why
     if tally.hint:
         event["hint"] = tally.hint
-    context.initial_stores.ledger.append_events(event)
-    has_news = tally.has_worked or context.has_recovered
-    if context.settings.commits and has_news and (failure := _commit_stores(context)):
-        yield context.make_event("notice", text=f"the stores could not be committed: {failure}")
     yield event
 
 
 def _count_ready(context: RunContext) -> int:
     tasks = context.initial_stores.backend.read_tasks()
     return len(list_runnable_tasks(tasks, context.current_stores, context.settings.options))
-
-
-def _commit_stores(context: RunContext) -> str:
-    """Commit the stores as they are in the end; return why that failed, or ""."""
-    limits = TimeLimits(context.settings.timeout, None)
-    try:
-        return context.workspace.commit_stores(_STORES_MESSAGE, limits).failure
-    except CubError as error:
-        return describe_error(error)
 
 
 def _describe_place(context: RunContext) -> dict[str, Any]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,19 @@ from cub.actions.run.attempt_recovery import (
     repair_attempt_repository,
     wait_for_agent_end,
 )
+from cub.actions.run.attempt_state import save_records
 from cub.actions.run.failures import INTERRUPTED
 from cub.actions.run.git_workspace import remove_run_worktree
-from cub.actions.run.retry_policy import read_attempt_history
+from cub.actions.run.retry_policy import Disposition, read_attempt_history
 from cub.actions.run.run_context import Clock
 from cub.actions.run.run_folders import AttemptFolder, RunFolder, lock_if_dead
+from cub.actions.run.task_queue import RecordedOutcome, read_with_epics, withdraw_outcome
 from cub.actions.run.verdict import NO_CHANGE
 from cub.actions.tasks.stores import Stores
 from cub.actions.tasks.transitions import close_task, reset_task
 from cub.errors import CubError
-from cub.files.internal_files import read_json
 from cub.processes.orphans import kill_by_environment
-from cub.store.events import ATTEMPT_END, ATTEMPT_START, RUN_END, Event
+from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event
 from cub.store.leases import make_lease_checker
 from cub.store.task_index import TaskSummary
 from cub.store.task_schema import CLOSED, IN_PROGRESS, OPEN, RETRY
@@ -84,8 +86,6 @@ def _finish_run(
             report.unfinished.append((workspace_folder, _explain_unfinished(error, files)))
     if len(report.unfinished) > count:
         return
-    if not read_json(folder.state / run_folders.STATUS_FILE).get("ended"):
-        stores.ledger.append_events(_make_event(stores, RUN_END, folder.id, end="killed", ok=False))
     is_linked = stores.root / ".cub" / "worktrees" in workspace_folder.parents
     if is_linked and (toplevel := git.find_toplevel(workspace_folder)):
         remove_run_worktree(stores.root, toplevel)
@@ -108,12 +108,15 @@ def _finish_attempt(
     start = files.read_state(run_folders.START_FILE)
     decision = files.read_state(run_folders.DECISION_FILE)
     messages = repair_attempt_repository(start, folder, files)
-    workspace = find_attempt_workspace(start, folder, environ)
+    workspace = find_attempt_workspace(stores, start, folder, environ)
     before = load_snapshot(start.get("before"))
     is_done = bool(decision.get("ok")) and not decision.get("message")
     if workspace and before:
         attempt = InterruptedAttempt(workspace, before, files, folder, decision)
-        is_done, more = attempt.finish()
+        event = dict(decision.get("event") or {})
+        no_change = bool(decision.get("no_change"))
+        record = partial(_record_before_commit, stores, files, event, no_change=no_change)
+        is_done, more = attempt.finish(record)
         messages += more
     status = RETRY if start.get("charged") else OPEN
     event = _make_event(stores, ATTEMPT_END, folder.id) | dict(decision.get("event") or {})
@@ -133,6 +136,8 @@ def _save_result(
 ) -> Event:
     why, task = str(decision.get("why", "")), str(event.get("task"))
     no_change = bool(decision.get("no_change"))
+    if status != CLOSED:
+        withdraw_outcome(stores, files.read_state(run_folders.RECORDS_FILE))
     _record_status(stores, task, status, event, why, no_change=no_change)
     result = {"event": event, "status": status, "why": why}
     files.write_state(run_folders.RESULT_FILE, result)
@@ -144,11 +149,27 @@ def _save_result(
     return _make_event(stores, "recovered", str(event.get("run")), **facts)
 
 
+def _record_before_commit(
+    stores: Stores, files: AttemptFolder, event: Event, *, no_change: bool
+) -> None:
+    """Record an accepted attempt for its commit to contain, as the run would have done."""
+    save = partial(save_records, files)
+    _record_status(stores, str(event.get("task")), CLOSED, event, no_change=no_change, save=save)
+
+
 def _record_status(
-    stores: Stores, task: str, status: str, event: Event, why: str, *, no_change: bool
+    stores: Stores,
+    task: str,
+    status: str,
+    event: Event,
+    why: str = "",
+    *,
+    no_change: bool,
+    save: Callable[[RecordedOutcome], None] | None = None,
 ) -> None:
     """Set the task's status, unless a person has set it since; append the event once."""
     with stores.transaction() as transaction:
+        before = read_with_epics(transaction.tasks, task)
         summary = transaction.tasks.summaries.get(task)
         is_claimed = summary and (summary.lease or {}).get("run") == event.get("run")
         if summary and summary.status == IN_PROGRESS and is_claimed:
@@ -158,6 +179,10 @@ def _record_status(
                 reset_task(transaction, task, status, why)
         if not _is_recorded(stores, event):
             transaction.result.events.append(event)
+        if save and transaction.result.events:
+            after = {key: transaction.tasks.read_record(key) for key in before}
+            ended, events = Disposition(status), transaction.result.events
+            save(RecordedOutcome(ended, [], before, after, events))
 
 
 def _free_dead_claims(stores: Stores) -> Iterator[Event]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from typing import Any
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.check_commands import find_check_commands
 from cub.actions.doctor.git_problems import list_uncommitted_paths
-from cub.actions.managed_files import GITIGNORE, map_local_files
+from cub.actions.managed_files import GITIGNORE
 from cub.actions.run.agent_process import RUN_MARK_VARIABLE, build_environment
 from cub.actions.run.agent_programs import (
     find_unusable_agents,
@@ -26,8 +25,8 @@ from cub.actions.run.check_runner import CheckRunner
 from cub.actions.run.checkout_links import require_separate_checkout
 from cub.actions.run.command_trust import ApprovedChecks, require_trust
 from cub.actions.run.git_workspace import (
-    STORE_FILES,
     GitWorkspace,
+    list_committed_stores,
     open_git_workspace,
     remove_run_worktree,
 )
@@ -45,6 +44,7 @@ from cub.actions.run.run_folders import (
     hold_run_locks,
     is_alive,
     make_run_id,
+    remove_run_folder,
 )
 from cub.actions.run.run_options import (
     RunOptions,
@@ -154,7 +154,11 @@ def prepare_run(
         # Not after an error or a second Ctrl-C: the next run recovers what is unfinished.
         if not context.is_broken:
             _clean_up_run(context)
-            folder.mark_ended()
+            if context.unrecorded_events:  # no attempt was started
+                undo.close()
+                remove_run_folder(folder)
+            else:
+                folder.mark_ended()
 
 
 def _make_context(
@@ -197,7 +201,6 @@ def _make_context(
         harnesses=harnesses,
         approved_checks=approved_checks,
         cwd=environment.cwd,
-        has_recovered=bool(report.events),
     )
     return context, report
 
@@ -211,8 +214,7 @@ def _undo_if_refused(folder: RunFolder) -> Iterator[ExitStack]:
     except CubError as error:
         if isinstance(error, RunRefusedError) or not folder.read_state():
             undo.close()
-            shutil.rmtree(folder.path, ignore_errors=True)
-            shutil.rmtree(folder.state, ignore_errors=True)
+            remove_run_folder(folder)
         raise
 
 
@@ -230,13 +232,14 @@ def _open_workspace(
     root, options = stores.project.root, settings.options
     index, size_limit = folder.state / INDEX_FILE, settings.max_file_size
     workspace = open_git_workspace(
-        root, index, environ, stores=_list_committed_stores(stores), size_limit=size_limit
+        root, index, environ, stores=list_committed_stores(stores), size_limit=size_limit
     )
     if not options.worktree:
         _require_clean(workspace)
     if settings.commits and (answer := explain_missing_identity(workspace.worktree, environ)):
         hint = 'git config user.name "Your Name"; git config user.email you@example.com'
         raise CubError(f"git does not know who commits: {answer.splitlines()[-1]}", hint=hint)
+    require_first_commit(workspace.toplevel, settings)
     words = {"run": folder.id, "date": folder.id[:8], "epic": options.epic}
     branch = render_branch_name(settings.branch_template, words) if settings.branch_template else ""
     if options.worktree:
@@ -256,18 +259,8 @@ def _open_workspace(
     return workspace
 
 
-def _list_committed_stores(stores: Stores) -> list[str]:
-    """Return the files of tasks and ledger that git does not ignore; none outside of the root."""
-    local = map_local_files(stores.project.config)
-    is_root = stores.root == stores.project.root
-    return [name for name in STORE_FILES if is_root and name not in local]
-
-
 def _add_worktree(workspace: GitWorkspace, folder: RunFolder, branch: str, undo: ExitStack) -> Path:
     """Add a linked worktree for the run, on its own branch; return the project's folder in it."""
-    if not branches.read_head_commit(workspace.toplevel):
-        hint = "commit something first: `git commit --allow-empty -m start`"
-        raise CubError("a work tree needs a commit to begin with", hint=hint)
     linked = folder.root / ".cub" / "worktrees" / folder.id
     _plan_deletion(workspace, branch, undo)
     undo.callback(branches.remove_worktree, workspace.toplevel, linked, force=True)
@@ -275,6 +268,14 @@ def _add_worktree(workspace: GitWorkspace, folder: RunFolder, branch: str, undo:
     inner = linked / workspace.folder.relative_to(workspace.toplevel).as_posix()
     inner.mkdir(parents=True, exist_ok=True)
     return inner
+
+
+def require_first_commit(toplevel: Path, settings: RunSettings) -> None:
+    """Raise CubError if a run would make the first commit of a repository, or starts from none."""
+    is_needed = settings.commits or settings.options.worktree
+    if is_needed and not branches.read_head_commit(toplevel):
+        hint = 'git add . && git commit -m "Start"'
+        raise CubError("the repository has no commit yet", hint=hint)
 
 
 def _plan_deletion(workspace: GitWorkspace, branch: str, undo: ExitStack) -> None:

@@ -105,7 +105,8 @@ class LastLine:
 class RunStatus:
     """Add up the events of a run; most fields are the keys of status.json.
 
-    `tokens` and `usd` are None as long as no agent has reported any. `end` is the event run_end.
+    `task_number` and `task_count` are 0 for a single task. `tokens` and `usd` are None as long as
+    no agent has reported any. `end` is the event run_end.
     """
 
     run: str = ""
@@ -115,6 +116,8 @@ class RunStatus:
     task: str = ""
     title: str = ""
     attempt: int = 0
+    task_number: int = 0
+    task_count: int = 0
     attempt_started: str = ""
     doing: str = "starting"
     waiting_until: str = ""
@@ -153,6 +156,7 @@ def _handle_run_start(status: RunStatus, event: Event) -> None:
 
 def _handle_attempt_start(status: RunStatus, event: Event) -> None:
     status.task, status.title, status.attempt = event["task"], event.get("title", ""), event["n"]
+    status.task_number, status.task_count = event.get("task_number", 0), event.get("task_count", 0)
     status.attempt_started, status.harness = event["ts"], event["harness"]
     status.ready, status.doing, status.waiting_until = event.get("waiting", 0), _BEGINNING, ""
     status.said, status.last_line, status.usd_before = "", LastLine(), status.usd

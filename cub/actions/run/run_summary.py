@@ -22,6 +22,7 @@ from cub.store.task_index import TaskIndex
 from cub.store.task_schema import CLOSED, PARKED
 
 MAX_NAMED = 10  # tasks, and commits
+NOTHING_READY = "nothing_ready"  # why a run ends that has no task
 _MAX_WHY = 300  # characters of what a person noted
 
 
@@ -30,17 +31,17 @@ class RunTally:
     """Add up a run: the last status of each task, its commits, and why the run ends.
 
     - `commits`: the id of each commit, by which the task is found.
-    - `has_worked`: whether an agent ran.
-    - `end_reason`: "" if the kind of end says all; `failures` are those in a row that ended it.
+    - `end_reason`: "" if the kind of end says all; `failures` are those in
+      a row that ended it, of `failure_class`.
     - `hint`: what a person can do.
     """
 
     statuses: dict[str, str] = field(default_factory=dict)
     commits: dict[str, str] = field(default_factory=dict)
-    has_worked: bool = False
     end_reason: str = ""
     hint: str = ""
     failures: int = 0
+    failure_class: str = ""
 
     def add_attempt(self, task_id: str, outcome: AttemptOutcome) -> None:
         """Take the outcome of an attempt into account."""
@@ -48,8 +49,6 @@ class RunTally:
         event = outcome.event
         if head := get_mapping(event, "git").get("head"):
             self.commits[str(head)] = task_id
-        agent_facts = (event.get("exit"), event.get("signal"), event.get("dur_s") or None)
-        self.has_worked |= any(fact is not None for fact in agent_facts)
 
     @property
     def failed_tasks(self) -> list[str]:
@@ -79,11 +78,16 @@ def summarize_run(context: RunContext, tally: RunTally, *, is_idle: bool) -> dic
     return {
         "tasks": tally.count_statuses(),
         **({"parked": own} if own else {}),
-        **({"failures": tally.failures} if tally.failures else {}),
+        **_describe_failures(tally),
         **({"left_parked": describe_parked_tasks(stores, tasks, parked)} if parked else {}),
         **_describe_commits(context, tally),
         **_describe_branch(context),
     }
+
+
+def _describe_failures(tally: RunTally) -> dict[str, Any]:
+    """Return how many failures in a row ended a run, and their class; {} for another end."""
+    return {"failures": tally.failures, "class": tally.failure_class} if tally.failures else {}
 
 
 def describe_parked_tasks(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
-from typing import NamedTuple
+from difflib import get_close_matches
+from typing import Any, NamedTuple
 
 from cub.actions.run.command_trust import ApprovedChecks
 from cub.actions.run.cub_folder_backup import CubFolderBackup
@@ -12,27 +13,38 @@ from cub.actions.run.retry_policy import Disposition
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_options import RunOptions
 from cub.actions.run.verdict import NO_CHANGE
-from cub.actions.tasks.stores import Stores, TaskTransaction
-from cub.actions.tasks.task_queries import list_descendants
+from cub.actions.tasks.stores import (
+    Stores,
+    TaskTransaction,
+    make_state_event,
+    record_status_changes,
+)
+from cub.actions.tasks.task_queries import find_epic, list_descendants
 from cub.actions.tasks.transitions import close_task, reset_task
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
-from cub.store.dependencies import find_ready_tasks, list_blockers
+from cub.store.dependencies import find_ready_tasks, is_startable, list_blockers
 from cub.store.events import Event
+from cub.store.jsonl import Record
 from cub.store.leases import make_lease
 from cub.store.record_merge import update_record
 from cub.store.task_index import TaskIndex, TaskSummary
 from cub.store.task_schema import CLOSED, IN_PROGRESS, PARKED
+from cub.text import join_first
 
-MakeStartEvent = Callable[[str], Event]
+MakeStartEvents = Callable[[str], list[Event]]
 
 
 class ClaimedTask(NamedTuple):
-    """Hold a task that the run has claimed, all tasks, and how many others are ready."""
+    """Hold a task that the run has claimed, all tasks, and how many others are ready.
+
+    `reachable` has all tasks that the run can come to, this one included.
+    """
 
     task: str
     tasks: TaskIndex
     ready_count: int
+    reachable: set[str]
     warnings: list[PlanWarning]
 
 
@@ -63,31 +75,32 @@ def claim_next_task(
     run: str,
     harness_name: str,
     duration: timedelta,
-    make_start_event: MakeStartEvent,
+    make_start_events: MakeStartEvents,
     approved_checks: ApprovedChecks | None,
 ) -> ClaimedTask | None:
-    """Claim the first ready task and record its start event, in one step; None if there is none."""
+    """Claim the first ready task and record its start, in one step; None if there is none."""
     with stores.transaction() as transaction:
         tasks = transaction.tasks
         queue = list_runnable_tasks(tasks, stores, options, approved_checks)
         if queue:
+            reachable = list_reachable_tasks(tasks, stores, options, queue)
             lease = make_lease(transaction.timestamp, run=run, duration=duration)
             fields = {"status": IN_PROGRESS, "assignee": harness_name, "lease": lease}
             transaction.update_task(queue[0].id, fields)
-            transaction.result.events.append(make_start_event(queue[0].id))
+            transaction.result.events += make_start_events(queue[0].id)
     if not queue:
         return None
     warnings = transaction.result.warnings
-    return ClaimedTask(queue[0].id, transaction.tasks, len(queue) - 1, warnings)
+    return ClaimedTask(queue[0].id, transaction.tasks, len(queue) - 1, reachable, warnings)
 
 
 def require_startable(tasks: TaskIndex, stores: Stores, options: RunOptions) -> None:
     """Raise CubError if the task that the options name can't be started.
 
-    The same goes for the name of an epic or a task that does not exist.
+    The same goes for an epic or a task that does not exist.
     """
     if options.epic:
-        tasks.find_id(options.epic)
+        find_epic(tasks, options.epic)
     if not options.task:
         return
     task = tasks[tasks.find_id(options.task)]
@@ -106,6 +119,35 @@ def require_startable(tasks: TaskIndex, stores: Stores, options: RunOptions) -> 
         raise CubError(f"{task.id} is {task.status}{by}", hint=hint)
 
 
+def require_label(tasks: TaskIndex, label: str) -> None:
+    """Raise CubError if no task has the label; "" is for no label."""
+    labels = {
+        str(word) for task in tasks for word in tasks.read_record(task.id).get("labels") or ()
+    }
+    if label and label not in labels:
+        near = get_close_matches(label, labels, 3)
+        known = f"did you mean {' or '.join(near)}?" if near else ""
+        known = known or (f"choose from {join_first(sorted(labels))}" if labels else "")
+        hint = known or f"to add it to a task, run `cub task edit ID --label {label}`"
+        raise CubError(f"no task has the label {label!r}", hint=hint)
+
+
+def list_reachable_tasks(
+    tasks: TaskIndex, stores: Stores, options: RunOptions, ready: Iterable[TaskSummary]
+) -> set[str]:
+    """Return the ids of the `ready` tasks and of those that wait for nothing else."""
+    is_expired = stores.lease_checker.is_expired
+    reachable = {task.id for task in ready}
+    open_tasks = [task for task in tasks if not task.is_closed and not task.is_epic]
+    waiting = [task for task in open_tasks if task.id not in reachable]
+    waiting = [task for task in waiting if is_startable(task, is_expired)]
+    waiting = list(_filter_by_options(waiting, tasks, options))
+    while more := [task for task in waiting if reachable.issuperset(list_blockers(task, tasks))]:
+        reachable |= {task.id for task in more}
+        waiting = [task for task in waiting if task.id not in reachable]
+    return reachable
+
+
 def _filter_by_options(
     summaries: list[TaskSummary], tasks: TaskIndex, options: RunOptions
 ) -> Iterator[TaskSummary]:
@@ -113,18 +155,25 @@ def _filter_by_options(
         task_id = tasks.find_id(options.task)
         summaries = [task for task in summaries if task.id == task_id]
     if options.epic:
-        below = {task.id for task in list_descendants(tasks.find_id(options.epic), tasks)}
+        below = {task.id for task in list_descendants(find_epic(tasks, options.epic), tasks)}
         summaries = [task for task in summaries if task.id in below]
     for task in summaries:
         if not options.label or options.label in (tasks.read_record(task.id).get("labels") or ()):
             yield task
 
 
-class TaskUpdate(NamedTuple):
-    """Hold what the task's status is now, and messages for a person."""
+class RecordedOutcome(NamedTuple):
+    """Hold what the task's status is now, and messages for a person.
+
+    `before` and `after` are the records that the outcome has changed: the task, and epics that
+    were closed with it. `events` are the lines of the ledger.
+    """
 
     disposition: Disposition
     messages: list[str]
+    before: dict[str, Record]
+    after: dict[str, Record]
+    events: list[Event]
 
 
 def record_outcome(
@@ -135,25 +184,61 @@ def record_outcome(
     backup: CubFolderBackup,
     *,
     no_change: bool,
-) -> TaskUpdate:
+    save: Callable[[RecordedOutcome], None] | None = None,
+) -> RecordedOutcome:
     """Set the task's status and append the event to the ledger, in one step.
 
-    Damage that the attempt did to other tasks is undone first.
+    Damage that the attempt did to other tasks is undone first. `save` gets what is about to be
+    recorded, so that `withdraw_outcome` can undo it.
     """
+    before, after = dict[str, Record](), dict[str, Record]()
     with context.current_stores.transaction() as transaction:
         messages = backup.restore_tasks(transaction.store, task_id, context.timestamp)
         is_claimed = backup.is_still_claimed(task_id, context.initial_stores.actor)
         messages += _restore_deleted(transaction, task_id) if is_claimed else []
         if task_id in transaction.tasks:
             messages += _restore_checks(context, transaction, task_id)
+            before = read_with_epics(transaction.tasks, task_id)
             _set_status(transaction, task_id, ended, no_change=no_change, is_claimed=is_claimed)
+            after = {key: transaction.tasks.read_record(key) for key in before}
             if (status := transaction.tasks[task_id].status) != ended.status:
                 ended = Disposition(status)  # a person has set it in the meantime
-        transaction.result.events.append(event)
-    result = transaction.result
-    return TaskUpdate(
-        ended, [*messages, *result.messages, *(warning.message for warning in result.warnings)]
-    )
+        result = transaction.result
+        result.events.append(event)
+        outcome = RecordedOutcome(ended, messages, before, after, result.events)
+        if save:
+            save(outcome)
+    warnings = (warning.message for warning in result.warnings)
+    outcome.messages.extend([*result.messages, *warnings])
+    return outcome
+
+
+def withdraw_outcome(stores: Stores, saved: Mapping[str, Any]) -> None:
+    """Undo what `record_outcome` has recorded for a commit that failed; once more is fine.
+
+    A record that somebody has changed since stays.
+    """
+    if not saved:
+        return
+    with stores.backend.transaction() as transaction:
+        tasks, restored = transaction.tasks, list[Record]()
+        for key, record in saved["before"].items():
+            if key in tasks and tasks.read_record(key) == saved["after"][key]:
+                transaction.put_record(record)
+                restored.append(record)
+        # The claim holds again: an agent may end nothing by what it writes into the files.
+        events = [make_state_event(record, stores.actor) for record in restored]
+        record_status_changes(stores.root, events)
+    stores.ledger.remove_events(*saved["events"])
+
+
+def read_with_epics(tasks: TaskIndex, task_id: str) -> dict[str, Record]:
+    """Return the records of a task and of all epics that it is in."""
+    records, key = dict[str, Record](), task_id
+    while key in tasks and key not in records:
+        records[key] = tasks.read_record(key)
+        key = tasks[key].parent
+    return records
 
 
 def _set_status(

@@ -60,6 +60,24 @@ def is_in_run(root: Path, run: str = "") -> bool:
     )
 
 
+def require_no_run(root: Path, *, for_attempts: bool = False, beside: bool = False) -> None:
+    """Raise CubError while a run is in progress in the checkout at `root`.
+
+    `for_attempts` allows what an agent may do in its own attempt. `beside` refuses also while a run
+    works in a worktree of its own, beside the checkout.
+    """
+    for file in sorted((find_project_state(root) / "runs").glob(f"*/{RUN_FILE}")):
+        facts = read_signed(file)
+        is_here = beside or facts.get("folder") == root.as_posix()
+        if facts.get("ended", True) or not is_here or not is_run_alive(file.parent):
+            continue
+        if for_attempts and find_current_attempt(root):
+            return
+        what = f"a run is in progress ({file.parent.name}, PID {facts.get('pid')})"
+        hint = "`cub run status` shows it; wait until it ends, or press Ctrl-C in its terminal"
+        raise CubError(what, hint=hint)
+
+
 def is_run_alive(state: Path) -> bool:
     """Return whether the process of the run that has its state in `state` is alive."""
     from filelock import FileLock, Timeout

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from cub.actions.tasks.stores import Stores, warn_unreadable_tasks
 from cub.actions.tasks.task_findings import find_unreachable_tasks, to_warnings
 from cub.edit.plan import PlanWarning
-from cub.errors import UsageError
+from cub.errors import CubError, UsageError
 from cub.store.dependencies import find_ready_tasks, list_blockers
 from cub.store.jsonl import Record
 from cub.store.task_index import TaskIndex, TaskSummary
@@ -23,6 +23,7 @@ from cub.store.task_schema import (
     STATUSES,
     normalize_status,
 )
+from cub.text import join_first
 
 _ALL = "all"
 _ORDER = {status: n for n, status in enumerate((IN_PROGRESS, OPEN, RETRY, PARKED))}
@@ -75,7 +76,7 @@ def list_tasks(stores: Stores, task_filter: TaskFilter) -> TaskList:
     statuses = _parse_statuses(task_filter.statuses, tasks)
     summaries = [*tasks, *(tasks.deleted_summaries.values() if DELETED in statuses else ())]
     if task_filter.epic:
-        summaries = list_descendants(tasks.find_id(task_filter.epic), summaries)
+        summaries = list_descendants(find_epic(tasks, task_filter.epic), summaries)
     if task_filter.label:
         label, read = task_filter.label, tasks.read_record
         summaries = [task for task in summaries if label in read(task.id).get("labels", ())]
@@ -85,6 +86,17 @@ def list_tasks(stores: Stores, task_filter: TaskFilter) -> TaskList:
     selected.sort(key=_sort_key)
     hidden_count = 0 if statuses else len(summaries) - len(selected)
     return TaskList(tasks, selected, hidden_count, warn_unreadable_tasks(tasks))
+
+
+def find_epic(tasks: TaskIndex, text: str) -> str:
+    """Return the id of an epic, or of another task that has parts. Raises CubError for none."""
+    key = tasks.find_id(text)
+    if tasks[key].is_epic or tasks.list_children(key):
+        return key
+    epics = [task.id for task in tasks if task.is_epic and not task.is_closed]
+    known = f"choose from {join_first(epics)}"
+    hint = known if epics else 'to add one, run `cub task add "…" --type epic`'
+    raise CubError(f"{key} is not an epic", hint=hint)
 
 
 def list_open_blockers(summary: TaskSummary, tasks: TaskIndex) -> list[str]:

@@ -260,7 +260,7 @@ def format_attempt_details(event: Event) -> Iterator[str]:
         ("stuck", event.get("stuck") != fail.get("reason") and event.get("stuck")),
         *(("check", _describe_check(check)) for check in checks if check),
         ("checks", event.get("unverified") and f"none has decided: {event['unverified']}"),
-        ("commit", _describe_commit(get_mapping(event, "git"))),
+        ("commit", _describe_commit(get_mapping(event, "git"), is_ok=bool(event.get("ok")))),
         *(("note", note) for note in event.get("obs") or ()),
         ("says", trailer.get("summary") or event.get("said")),
         *(("tried", tried) for tried in trailer.get("tried") or ()),
@@ -281,10 +281,12 @@ def _describe_check(check: Any) -> str:
     return f"{check.get('cmd', '?')}: exit {check.get('exit', '?')}{more}"
 
 
-def _describe_commit(git: Event) -> str:
+def _describe_commit(git: Event, *, is_ok: bool) -> str:
     head = str(git.get("head") or "")[:10]
-    if not head:
+    parent = str(git.get("parent") or git.get("base") or "")[:10]
+    if not head and not (is_ok and parent and git.get("files")):
         return ""
+    head = head or f"the one after {parent}"  # a line can't name the commit that contains it
     count = len(git.get("files") or ())
     files = f"{count} file" + ("" if count == 1 else "s")
     return f"{head} ({files}, +{git.get('ins', 0)} -{git.get('del', 0)})"

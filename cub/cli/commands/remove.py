@@ -47,6 +47,7 @@ def remove(
         lambda project: make_remove_plan(project, purge, edited),
         show,
         confirm=_require_confirmation if purge and not yes else None,
+        removes_stores=True,
     )
     if plan.is_empty and not json:
         output.print_message("Nothing to do: cub's own parts are gone already.")

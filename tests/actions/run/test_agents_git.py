@@ -10,7 +10,7 @@ from cub.actions.tasks.stores import install_git_files
 from cub.files import lock_project
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import CHECK, Done, Shop
-from tests.actions.run.sound import STORES, require_told, seen
+from tests.actions.run.sound import require_told, seen
 from tests.conftest import git
 from tests.examples import keep_few
 
@@ -45,10 +45,6 @@ def _work(shop: Shop, shell: str) -> Done:
     return shop.run(once=True)
 
 
-def _log(shop: Shop) -> list[str]:
-    return [line for line in shop.log() if line != STORES]
-
-
 def _kept(shop: Shop) -> list[str]:
     """The messages of commits that only cub's own refs hold."""
     words = ("log", "--format=%s", "--glob=refs/cub", "--not", "--branches")
@@ -59,7 +55,7 @@ def test_a_commit_of_the_agent_is_taken_over_and_not_doubled(stocked: Shop) -> N
     done = _work(stocked, _COMMIT)
     (end,) = require_told(stocked, done)
     assert end["ok"]
-    assert _log(stocked) == ["theirs", *_BEFORE]
+    assert stocked.log() == ["theirs", *_BEFORE]
     assert end["git"]["files"] == ["made.txt"]
     assert "there are commits that the run did not make" in done.notices
     assert stocked.dirt() == "?? mine.txt\n"
@@ -68,7 +64,7 @@ def test_a_commit_of_the_agent_is_taken_over_and_not_doubled(stocked: Shop) -> N
 def test_what_the_agent_did_not_commit_goes_on_top(stocked: Shop) -> None:
     done = _work(stocked, f"{_COMMIT}; echo more > more.txt")
     assert done.outcomes == ["ok"]
-    assert _log(stocked) == ["task(s-1): Do s-1", "theirs", *_BEFORE]
+    assert stocked.log() == ["task(s-1): Do s-1", "theirs", *_BEFORE]
     assert stocked.dirt() == "?? mine.txt\n"
 
 
@@ -77,7 +73,7 @@ def test_commits_of_a_failed_attempt_are_taken_back_and_kept_apart(stocked: Shop
     done = _work(stocked, _COMMIT + again + _FAIL)
     (end,) = require_told(stocked, done)
     assert done.outcomes == ["harness_exit"]
-    assert _log(stocked) == _BEFORE
+    assert stocked.log() == _BEFORE
     assert stocked.dirt() == "?? mine.txt\n"
     assert _kept(stocked) == ["theirs again", "theirs"]
     assert "refs/cub/" in done.notices
@@ -90,20 +86,20 @@ def test_a_commit_that_fails_a_check_is_taken_back(stocked: Shop) -> None:
     )
     done = stocked.run(once=True, checks=CHECK)
     assert done.outcomes == ["checks_failed"]
-    assert _log(stocked) == ["stock", "start"]
+    assert stocked.log() == ["stock", "start"]
     assert not (stocked.root / "wrong").exists()
 
 
 def test_an_empty_commit_is_no_change(stocked: Shop) -> None:
     done = _work(stocked, "git commit -q --allow-empty -m theirs")
     assert done.outcomes == ["no_changes"]
-    assert _log(stocked) == _BEFORE
+    assert stocked.log() == _BEFORE
 
 
 def test_a_commit_and_its_revert_are_no_change(stocked: Shop) -> None:
     done = _work(stocked, f"{_COMMIT}; git revert --no-edit HEAD")
     assert done.outcomes == ["no_changes"]
-    assert _log(stocked) == _BEFORE
+    assert stocked.log() == _BEFORE
 
 
 def test_a_commit_of_all_takes_no_file_of_the_persons_if_it_fails(stocked: Shop) -> None:
@@ -120,7 +116,7 @@ def test_another_branch_without_a_commit_is_left_again(stocked: Shop) -> None:
     assert done.outcomes == ["ok"]
     after = seen(stocked)
     assert after.branch == before.branch
-    assert _log(stocked) == ["task(s-1): Do s-1", *_BEFORE]
+    assert stocked.log() == ["task(s-1): Do s-1", *_BEFORE]
 
 
 def test_another_branch_alone_is_no_change(stocked: Shop) -> None:
@@ -136,7 +132,7 @@ def test_commits_on_another_branch_come_to_the_branch_of_the_run(stocked: Shop) 
     done = _work(stocked, f"git switch -qc theirs; {_COMMIT}")
     assert done.outcomes == ["ok"]
     assert seen(stocked).branch == before.branch
-    assert _log(stocked) == ["theirs", *_BEFORE]
+    assert stocked.log() == ["theirs", *_BEFORE]
     assert stocked.dirt() == "?? mine.txt\n"
 
 
@@ -154,7 +150,7 @@ def test_a_detached_head_is_led_back(stocked: Shop) -> None:
     done = _work(stocked, f"git switch -q --detach; {_COMMIT}")
     assert done.outcomes == ["ok"]
     assert seen(stocked).branch == before.branch
-    assert _log(stocked) == ["theirs", *_BEFORE]
+    assert stocked.log() == ["theirs", *_BEFORE]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +181,7 @@ def test_leaving_the_history_is_a_failure_that_is_undone(stocked: Shop, shell: s
     assert "left the branch" in end["fail"]["reason"]
     after = seen(stocked)
     assert (after.files, after.branch, after.dirt) == (before.files, before.branch, before.dirt)
-    assert _log(stocked) == _BEFORE
+    assert stocked.log() == _BEFORE
     assert stocked.status() == "retry"
 
 
@@ -202,14 +198,14 @@ def test_a_conflict_that_is_left_behind_fails_and_is_undone(stocked: Shop) -> No
     after = seen(stocked)
     assert (after.files, after.branch, after.dirt) == (before.files, before.branch, before.dirt)
     assert not (stocked.root / ".git/MERGE_HEAD").exists()
-    assert _log(stocked) == _BEFORE
+    assert stocked.log() == _BEFORE
 
 
 def test_a_merge_that_the_agent_finished_is_taken_over(stocked: Shop) -> None:
     merge = _CONFLICT.replace("; true", "; echo both > kept.txt; git commit -qam merged")
     done = _work(stocked, merge)
     assert done.outcomes == ["ok"]
-    assert _log(stocked)[0] == "merged"
+    assert stocked.log()[0] == "merged"
     assert (stocked.root / "kept.txt").read_text() == "both\n"
 
 

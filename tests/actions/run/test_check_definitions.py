@@ -75,7 +75,7 @@ def test_checks_that_pass_only_as_the_attempt_defines_them_fail_it(
 
 
 def _list_committed(shop: Shop) -> set[str]:
-    return {*git(shop.root, "show", "--name-only", "--format=", "HEAD~").split()}
+    return {*git(shop.root, "show", "--name-only", "--format=", "HEAD").split()}
 
 
 def test_a_change_that_the_checks_do_not_need_is_committed_and_told(shop: Shop) -> None:

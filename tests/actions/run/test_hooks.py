@@ -8,7 +8,7 @@ import pytest
 
 from cub.errors import CubError
 from tests.actions.run.shop import Shop, surroundings
-from tests.actions.run.sound import STORES, commits, require_told, seen
+from tests.actions.run.sound import commits, require_told, seen
 from tests.conftest import git
 
 _MAKE = 'cat > /dev/null; echo made > "made-$CUB_TASK.txt"; echo more >> kept.txt'
@@ -34,7 +34,6 @@ def test_a_hook_that_refuses_is_heard(bakery: Shop) -> None:
     assert "bread has no crust" in _reason(bakery)
     assert "made-s-1.txt" in (bakery.root / end["git"]["patch"]).read_text()
     assert seen(bakery) == before
-    assert "bread has no crust" in done.notices  # the stores could not be committed either
 
 
 def test_the_next_attempt_is_told_what_a_hook_said(bakery: Shop) -> None:
@@ -45,7 +44,7 @@ def test_the_next_attempt_is_told_what_a_hook_said(bakery: Shop) -> None:
     bakery.task()
     done = bakery.run()
     assert done.outcomes == ["commit_failed", "ok"]
-    assert commits(bakery)[1:] == ["task(s-1): Do s-1", "start"]
+    assert commits(bakery) == ["task(s-1): Do s-1", "start"]
 
 
 def test_three_commits_that_fail_in_a_row_stop_the_run(bakery: Shop) -> None:
@@ -67,8 +66,8 @@ def test_no_hook_is_skipped_and_none_is_asked_twice(bakery: Shop) -> None:
     bakery.task()
     assert bakery.run().outcomes == ["ok"]
     heard = (bakery.root / ".git/heard").read_text().split()
-    assert heard == [*kinds] * 2  # the task's commit, and that of the stores
-    assert commits(bakery) == [STORES, "task(s-1): Do s-1", "start"]
+    assert heard == [*kinds]
+    assert commits(bakery) == ["task(s-1): Do s-1", "start"]
 
 
 def test_a_hook_that_formats_and_adds_fails_what_it_changes(bakery: Shop) -> None:
@@ -99,7 +98,7 @@ def test_a_hook_that_edits_without_adding_stops_nothing(bakery: Shop) -> None:
     first, second = require_told(bakery, done)
     assert first["git"]["files"] == ["kept.txt", "made-s-1.txt"]
     assert "made-s-2.txt" in second["git"]["files"]
-    assert (bakery.root / "kept.txt").read_text().count("hooked") == 3
+    assert (bakery.root / "kept.txt").read_text().count("hooked") == 2
 
 
 def test_a_hook_that_refuses_after_it_edited_is_taken_back_too(bakery: Shop) -> None:
@@ -152,7 +151,6 @@ def test_a_signature_that_waits_for_ever_ends_by_the_limit(bakery: Shop) -> None
     done = bakery.run(once=True, timeout="1s")
     assert done.outcomes == ["commit_failed"]
     assert "time" in _reason(bakery) or "1 s" in _reason(bakery)
-    assert "could not be committed" in done.notices
 
 
 def test_who_commits_has_to_be_known_beforehand(project: Path, home: Path) -> None:
@@ -177,6 +175,17 @@ def test_who_commits_may_stand_in_the_environment_of_the_run(project: Path, home
         for what in ("NAME", "EMAIL")
     }
     shop = Shop(project, surroundings(home) | who)
+    git(
+        project,
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t",
+        "commit",
+        "-qm",
+        "start",
+        "--allow-empty",
+    )
     git(project, "config", "user.useConfigOnly", "true")
     shop.client(_MAKE)
     shop.task()
@@ -190,6 +199,17 @@ def test_hidden_variables_hide_nobody_who_commits(project: Path, home: Path) -> 
         for what in ("NAME", "EMAIL")
     }
     shop = Shop(project, surroundings(home) | who)
+    git(
+        project,
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t",
+        "commit",
+        "-qm",
+        "start",
+        "--allow-empty",
+    )
     git(project, "config", "user.useConfigOnly", "true")
     shop.configure(run={"hide_env": ["GIT_*"]})
     shop.client(_MAKE)
@@ -207,7 +227,7 @@ def test_a_commit_takes_the_persons_name(bakery: Shop) -> None:
     bakery.client(_MAKE)
     bakery.task()
     bakery.run()
-    assert git(bakery.root, "log", "--format=%an %cn", "-2").split("\n")[:2] == ["Ida Ida"] * 2
+    assert git(bakery.root, "log", "--format=%an %cn", "-1") == "Ida Ida\n"
 
 
 def test_a_hook_that_refuses_without_a_word_refuses_all_the_same(bakery: Shop) -> None:

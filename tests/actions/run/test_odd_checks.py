@@ -76,7 +76,7 @@ def test_what_a_check_changes_is_committed_as_the_last_one_saw_it(stocked: Shop)
     (end,) = require_told(stocked, done)
     assert done.outcomes == ["ok"]
     assert {"count.txt", "made.txt"} <= set(end["git"]["files"])
-    assert git(stocked.root, "show", "HEAD~1:count.txt") == "1\n"  # the last check saw that
+    assert git(stocked.root, "show", "HEAD:count.txt") == "1\n"  # the last check saw that
     assert (stocked.root / "count.txt").read_text() == "1\n"
     assert "report.xml" not in git(stocked.root, "ls-files")
 
@@ -143,7 +143,7 @@ def test_an_excuse_for_the_next_run_can_not_be_forged_on_disk(stocked: Shop) -> 
 def test_what_was_checked_is_committed_whatever_comes_after(stocked: Shop) -> None:
     done = stocked.run(checks="test ! -e made.txt || echo later >> made.txt", once=True)
     assert done.outcomes == ["ok"]
-    assert git(stocked.root, "show", "HEAD~1:made.txt") == "made\nlater\n"
+    assert git(stocked.root, "show", "HEAD:made.txt") == "made\nlater\n"
     assert (stocked.root / "made.txt").read_text() == "made\nlater\n"
 
 
@@ -220,7 +220,7 @@ def test_what_a_formatter_makes_of_the_work_is_checked_and_committed(stocked: Sh
     stocked.client("cat > /dev/null; echo 666 666 > made.txt")
     done = stocked.run(checks="sh check.sh", once=True)
     assert (done.outcomes, stocked.status()) == (["ok"], "closed")
-    assert git(stocked.root, "show", "HEAD~1:made.txt") == "1 666\n"
+    assert git(stocked.root, "show", "HEAD:made.txt") == "1 666\n"
     assert stocked.dirt() == ""
     assert "the checks changed made.txt, and ran again on that" in done.notices
     assert len(done.of("check_end")) == 3

@@ -12,7 +12,7 @@ from cub.errors import CubError
 from cub.files import lock_project
 from tests.actions.helpers import init
 from tests.actions.run.shop import Shop, surroundings
-from tests.actions.run.sound import STORES, commits, require_told, seen
+from tests.actions.run.sound import commits, require_told, seen
 from tests.conftest import git
 
 _MAKE = "cat > /dev/null; echo made > made.txt"
@@ -117,7 +117,7 @@ def test_files_that_git_does_not_know_are_left_alone(bakery: Shop) -> None:
     bakery.write("mine.txt", "mine\n")
     bakery.write("notes/deep/mine.txt", "mine\n")
     assert bakery.run().outcomes == ["ok"]
-    assert _files_of(bakery, "HEAD~1") == ["made.txt"]
+    assert _files_of(bakery) == ["made.txt"]
     assert bakery.dirt() == "?? mine.txt\n?? notes/\n"
 
 
@@ -127,7 +127,7 @@ def test_a_success_that_changes_such_a_file_neither_commits_nor_keeps_that(baker
     bakery.write("mine.txt", "mine\n")
     bakery.write("notes/mine.txt", "mine\n")
     assert bakery.run().outcomes == ["ok"]
-    assert _files_of(bakery, "HEAD~1") == ["made.txt"]
+    assert _files_of(bakery) == ["made.txt"]
     assert (bakery.root / "mine.txt").read_text() == "mine\n"
     assert (bakery.root / "notes/mine.txt").read_text() == "mine\n"
     assert bakery.dirt() == "?? mine.txt\n?? notes/\n"
@@ -157,7 +157,7 @@ def test_what_git_ignores_is_neither_committed_nor_taken_back(bakery: Shop) -> N
     assert bakery.run(once=True).outcomes == ["harness_exit"]
     bakery.write("mine.log", "0\n")
     assert bakery.run(once=True).outcomes == ["ok"]
-    assert _files_of(bakery, "HEAD~1") == ["made.txt"]
+    assert _files_of(bakery) == ["made.txt"]
     assert (bakery.root / "out.log").exists()
 
 
@@ -214,15 +214,6 @@ def test_a_task_is_closed_from_within_a_work_tree(bakery: Shop) -> None:
     assert bakery.record()["close_reason"] == "no_change"
 
 
-def test_a_work_tree_needs_a_commit(project: Path, home: Path) -> None:
-    shop = Shop(project, surroundings(home))
-    _person(shop)
-    shop.client(_MAKE)
-    shop.task()
-    with pytest.raises(CubError, match="needs a commit"):
-        shop.run(worktree=True)
-
-
 def test_a_branch_is_made_and_stays_checked_out(bakery: Shop) -> None:
     first = bakery.head
     bakery.client(_MAKE)
@@ -230,7 +221,7 @@ def test_a_branch_is_made_and_stays_checked_out(bakery: Shop) -> None:
     assert bakery.run(branch="bake/{run}").outcomes == ["ok"]
     now = git(bakery.root, "symbolic-ref", "--short", "HEAD").strip()
     assert now.startswith("bake/")
-    assert commits(bakery)[1] == "task(s-1): Do s-1"
+    assert commits(bakery)[0] == "task(s-1): Do s-1"
     others = git(bakery.root, "for-each-ref", "--format=%(objectname)", "refs/heads").split()
     assert first in others
 
@@ -240,7 +231,7 @@ def test_a_branch_that_is_there_is_taken(bakery: Shop) -> None:
     bakery.client(_MAKE)
     bakery.task()
     assert bakery.run(branch="bake").outcomes == ["ok"]
-    assert git(bakery.root, "log", "--format=%s", "bake").splitlines()[1] == "task(s-1): Do s-1"
+    assert git(bakery.root, "log", "--format=%s", "bake").splitlines()[0] == "task(s-1): Do s-1"
 
 
 @pytest.mark.parametrize("name", ["-f", "a b", "{no}", "x..y", "{", "{run:>2000000000}", "x" * 251])
@@ -286,6 +277,7 @@ def test_without_git_a_run_is_refused(tmp_path: Path, home: Path, asked: dict[st
     assert not list((shop.cub / "runs").glob("20*"))
     git(shop.root, "init", "-q")
     _person(shop)
+    shop.commit()
     assert shop.run().outcomes == ["ok"]
 
 
@@ -294,16 +286,19 @@ def _person(shop: Shop) -> None:
     git(shop.root, "config", "user.email", "t@t")
 
 
-def test_the_first_commit_holds_what_the_attempt_made(project: Path, home: Path) -> None:
+@pytest.mark.parametrize("worktree", [True, False])
+def test_the_first_commit_is_left_to_a_person(project: Path, home: Path, worktree: bool) -> None:
     shop = Shop(project, surroundings(home))
     _person(shop)
     shop.write("mine.txt", "mine\n")
     shop.client(_MAKE)
     shop.task()
-    assert shop.run().outcomes == ["ok"]
-    assert commits(shop) == [STORES, "task(s-1): Do s-1"]
-    assert _files_of(shop, "HEAD~1") == ["made.txt"]
-    assert shop.dirt() == "?? mine.txt\n"
+    with pytest.raises(CubError, match="the repository has no commit yet") as caught:
+        shop.run(worktree=worktree)
+    assert caught.value.hint == 'git add . && git commit -m "Start"'
+    assert (commits(shop), shop.status()) == ([], "open")
+    shop.commit()
+    assert shop.run(worktree=worktree).outcomes == ["ok"]
 
 
 def test_before_the_first_commit_a_failure_is_taken_back(project: Path, home: Path) -> None:
@@ -323,10 +318,11 @@ def test_before_the_first_commit_an_agent_may_make_it(project: Path, home: Path)
     shop = Shop(project, surroundings(home))
     _person(shop)
     shop.client(f"{_MAKE}; git add made.txt; git commit -qm theirs; exit 1")
+    shop.configure(run={"commit": False})
     shop.task()
     done = shop.run(once=True)
     assert done.outcomes == ["harness_exit"]
-    assert [line for line in commits(shop) if line != STORES] == []
+    assert commits(shop) == []
     assert not (shop.root / "made.txt").exists()
     kept = git(shop.root, "for-each-ref", "--format=%(subject)", "refs/cub").splitlines()
     assert kept == ["theirs"]
@@ -346,9 +342,9 @@ def test_a_project_in_a_folder_of_the_repository(bakery: Shop) -> None:
     shop.client(f"{_MAKE}; echo made > ../beside.txt")
     done = shop.run()
     assert done.outcomes == ["ok"]
-    assert _files_of(shop, "HEAD~1") == ["beside.txt", "shop/made.txt"]
-    stores = git(shop.root, "show", "--format=", "--name-only", "HEAD").splitlines()
-    assert set(stores) <= {"shop/.cub/tasks.jsonl", "shop/.cub/ledger.jsonl"}
+    assert _files_of(shop) == ["beside.txt", "shop/made.txt"]
+    names = git(shop.root, "show", "--format=", "--name-only", "HEAD").splitlines()
+    assert {"shop/.cub/tasks.jsonl", "shop/.cub/ledger.jsonl"} <= set(names)
     assert git(bakery.root, "status", "--porcelain", "--", ":!shop/.cub") == ""
 
 
@@ -438,7 +434,7 @@ def test_the_message_is_the_projects_own(bakery: Shop) -> None:
     bakery.configure(run={"message": "{type} [{id}]: {title} {{else}} 100%\n\nTask-Id: {id}\n"})
     bakery.task(title="Bake  {id}\nthe `bread` -m '#1'", issue_type="bug")
     assert bakery.run(checks="true").outcomes == ["ok"]
-    message = git(bakery.root, "log", "-1", "--format=%B", "HEAD~1").rstrip("\n")
+    message = git(bakery.root, "log", "-1", "--format=%B", "HEAD").rstrip("\n")
     assert message == "bug [s-1]: Bake {id} the `bread` -m '#1' {else} 100%\n\nTask-Id: s-1"
 
 
@@ -447,7 +443,7 @@ def test_a_message_that_begins_like_a_comment_is_kept(bakery: Shop) -> None:
     bakery.configure(run={"message": "#{id} {title}"})
     bakery.task()
     assert bakery.run().outcomes == ["ok"]
-    assert commits(bakery)[1] == "#s-1 Do s-1"
+    assert commits(bakery)[0] == "#s-1 Do s-1"
 
 
 def test_odd_names_of_files_are_committed_and_taken_back(bakery: Shop) -> None:

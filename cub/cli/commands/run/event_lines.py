@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from cub.store.events import Event
 
 _ENDS = {
-    "done": "All that was ready is done",
-    "once": "One attempt was asked for",
-    "iterations": "All attempts that were asked for are made",
+    "done": "Done: no ready tasks left",
+    "once": "Stopped after 1 attempt (--once)",
+    "iterations": "Stopped: the maximum number of attempts is reached",
     "nothing_ready": "Nothing is ready",
-    "nothing_more": "Nothing more is ready",
+    "nothing_more": "No ready tasks left",
     "budget": "The budget is used up",
     "interrupted": "Stopped",
     "broken": "Stopped: cub could neither commit nor restore the files of the last attempt",
@@ -26,8 +26,8 @@ _ENDS = {
     "unverified": "Stopped: no check can decide whether a task is done",
     "not_mended": "Stopped: the checks failed before the attempt, and no known failure is fixed",
     "machine": "Stopped: this machine has no room, or has reached a limit",
-    "agent": "Stopped: the agent can't work as things are",
-    "failures": "Stopped: {} attempts in a row failed for the same reason, which is not the tasks'",
+    "agent": "Stopped: the agent can't work ({1})",
+    "failures": "Stopped: {0} attempts in a row failed outside the tasks ({1})",
 }
 NOT_REPORTED = "not reported"
 _STATUSES = {"retry": "to be tried again", "open": "open again"}
@@ -87,7 +87,13 @@ def _format_attempt_start(event: Event) -> Iterator[str]:
     which = f" (attempt {event['n']})" if event["n"] > 1 else ""
     yield ""
     title = add_style(f"{event['task']}: {event['title']}", bold=True)
-    yield f"{format_local_time(event['ts'], '%H:%M:%S')} {title}{which}"
+    progress = format_progress(event.get("task_number", 0), event.get("task_count", 0))
+    yield f"{format_local_time(event['ts'], '%H:%M:%S')} {progress}{title}{which}"
+
+
+def format_progress(number: int, count: int) -> str:
+    """Return which task of a run this is, in front of its name; "" if there is only one."""
+    return f"task {number} of {count}: " if count > 1 else ""
 
 
 def _format_check_end(event: Event) -> Iterator[str]:
@@ -115,7 +121,8 @@ def _format_attempt_end(event: Event) -> Iterator[str]:
     fail = event["fail"]
     reason = f": {fail['reason']}" if fail.get("reason") else ""
     reason = format_same_attempt(fail) or reason
-    free = "" if fail.get("charge") else " [not charged]"
+    reason = "" if fail["class"] == "interrupted" else reason  # the last line says it
+    free = "" if fail.get("charge") else " (not counted as an attempt)"
     yield f"  {add_style(fail['class'], fg='red')}{reason}{free} ({what}, {spent})"
     if change.get("patch"):
         yield f"  the changes are kept in {change['patch']}"
@@ -147,10 +154,12 @@ def _format_run_end(event: Event) -> Iterator[str]:
     end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
     if event.get("failures"):
         end = "agent" if event["failures"] == 1 else "failures"
-    text = _ENDS.get(end, end).format(event.get("failures"))
+    text = _ENDS.get(end, end).format(event.get("failures"), event.get("class"))
     yield f"{text}{why}." + (f" {counts}." if counts else "")
     if event.get("hint"):
         yield f"hint: {event['hint']}"
+    if event.get("no_agent"):
+        yield f"No agent can start: {event['no_agent']}"
     if attempts := event["attempts"]:
         left = f", {event['ready']} ready" if event["ready"] else ""
         count = f"{attempts} attempt{'s' * (attempts != 1)}"
@@ -196,9 +205,11 @@ def _format_branch(branch: Mapping[str, Any], tasks: Mapping[str, str]) -> Itera
 
 def format_parked_tasks(tasks: Sequence[Mapping[str, str]], count: int) -> Iterator[str]:
     """Yield lines about `count` parked tasks, of which `tasks` are named, and what to type next."""
-    what, them = ("1 task is", "it") if count == 1 else (f"{count} tasks are", "them")
     yield ""
-    yield f"{what} parked until you reopen {them}:"
+    if count == 1:
+        yield f"1 task is parked. To retry it, run `cub task reopen {quote(tasks[0]['id'])}`."
+    else:
+        yield f"{count} tasks are parked. To retry one, run `cub task reopen ID`."
     for task in tasks:
         key = quote(task["id"])
         why = ": ".join(filter(None, [task.get("why"), task.get("question")]))
@@ -208,10 +219,9 @@ def format_parked_tasks(tasks: Sequence[Mapping[str, str]], count: int) -> Itera
         if task.get("remedy"):
             yield f"    hint: {task['remedy']}"
         if task.get("question"):
-            yield f'    cub task edit {key} --note "…"'
+            yield f'    cub task edit {key} --note "…" && cub task reopen {key}'
         elif why:
             yield f"    cub run show {key}"
-        yield f"    cub task reopen {key}"
     if count > len(tasks):
         yield f"  and {count - len(tasks)} more: `cub task list --status parked`"
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from cub.cli import output
@@ -35,6 +35,7 @@ def execute_run(
     environ: Mapping[str, str] = os.environ,
 ) -> int:
     """Run tasks and show the events; return the exit code."""
+    from cub.actions.run.idle_run import find_idle_end
     from cub.actions.run.run_loop import INTERRUPTED, run_tasks
     from cub.actions.run.run_setup import RunEnvironment, prepare_run
     from cub.actions.run.run_status import RunStatus, save_status, send_notifications
@@ -43,7 +44,11 @@ def execute_run(
     message = "" if json or output.supports_live_output() else _STOPPING
     with _mask_errors(), handle_stop_signals(message) as stop:
         write_error: OSError | None = None
-        with prepare_run(stores, options, RunEnvironment(stop, environ, profile)) as prepared:
+        environment = RunEnvironment(stop, environ, profile)
+        if end := find_idle_end(stores, options, environment):
+            _show_idle_end(end, json=json)
+            return 0
+        with prepare_run(stores, options, environment) as prepared:
             output.print_warnings(prepared.warnings)
             context, status = prepared.context, RunStatus()
             events = send_notifications(run_tasks(context), context)
@@ -88,6 +93,15 @@ def _choose_display(status: RunStatus, stop: StopRequest, *, json: bool) -> Iter
             yield partial(_write_lines, write)
     else:
         yield partial(_write_lines, output.print_flushed_line)
+
+
+def _show_idle_end(event: Event, *, json: bool) -> None:
+    """Show the end of a run that never started: nothing is above its first line."""
+    if json:
+        _print_json_event(event)
+        return
+    for text in islice(format_event_lines(event), 1, None):
+        output.print_paragraph(text)
 
 
 def _print_json_event(event: Event) -> None:

@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cub.cli import output
-from cub.cli.commands.run.event_lines import format_duration, format_event_lines, format_usage
+from cub.cli.commands.run.event_lines import (
+    format_duration,
+    format_event_lines,
+    format_progress,
+    format_usage,
+)
 from cub.cli.time_format import format_time_with_age
 
 if TYPE_CHECKING:
@@ -59,7 +64,8 @@ def list_status_rows(status: RunStatus, now: datetime) -> Iterator[tuple[str, st
     """Yield the rows: the task, the agent, what it does, what it says, and what the run used."""
     if status.task:
         which = f" (attempt {status.attempt})" if status.attempt > 1 else ""
-        yield "task", f"{status.task}: {status.title}{which}"
+        progress = format_progress(status.task_number, status.task_count).removeprefix("task ")
+        yield "task", f"{progress}{status.task}: {status.title}{which}"
         since = format_duration(get_seconds_since(status.attempt_started, now))
         yield "agent", f"{status.harness}, for {since}"
     if status.waiting_until:

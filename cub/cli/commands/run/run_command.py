@@ -214,7 +214,7 @@ def _resume_options(stores: Stores, options: RunOptions) -> RunOptions:
 def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> int:
     """Print the agents, the checks, and the queue in its order; return the exit code."""
     from cub.actions.run.run_options import resolve_settings
-    from cub.actions.run.task_queue import list_runnable_tasks, require_startable
+    from cub.actions.run.task_queue import list_runnable_tasks, require_label, require_startable
     from cub.masking import mask_text
     from cub.project.config_layers import resolve_config
 
@@ -222,6 +222,7 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
     run = _find_obstacles(stores, resolve_settings(layers.values, options))
     tasks = stores.backend.read_tasks()
     require_startable(tasks, stores, options)
+    require_label(tasks, options.label)
     queue = list_runnable_tasks(tasks, stores, options)
     checks = list(map(mask_text, run.settings.checks))
     if json:
@@ -289,14 +290,16 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
     )
     from cub.actions.run.checkout_links import require_separate_checkout
     from cub.actions.run.git_workspace import require_repository
+    from cub.actions.run.run_setup import require_first_commit
     from cub.harness.harness_registry import load_harnesses
 
     chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, os.environ)
-    require_repository(stores.project.root)
+    toplevel = require_repository(stores.project.root)
     diagnosis = diagnose_run(stores, settings, chosen, os.environ)
     settings = diagnosis.settings
     stopping = [finding for finding in diagnosis.findings if finding.stops_run]
     refusals = [one.message + f" (hint: {one.fix})" * bool(one.fix) for one in stopping]
+    refusals.append(_find_refusal(lambda: require_first_commit(toplevel, settings)))
     environ = build_environment(settings.hidden_variables, os.environ)
     if settings.options.worktree:
         refusals.append(_find_refusal(lambda: require_separate_checkout(stores, settings, environ)))
@@ -318,6 +321,7 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
 def _print_queue(
     stores: Stores, queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOptions
 ) -> None:
+    from cub.actions.run.idle_run import suggest_tasks
     from cub.actions.run.run_summary import describe_parked_tasks
     from cub.actions.run.task_queue import list_parked_tasks
     from cub.masking import mask_text
@@ -331,7 +335,9 @@ def _print_queue(
     if not queue:
         output.print_paragraph("Nothing is ready.")
         parked = [task.id for task in list_parked_tasks(tasks, options)]
-        if parked:
+        if not parked:
+            output.print_paragraph(f"hint: {suggest_tasks(tasks)}")
+        else:
             left = mask_event(describe_parked_tasks(stores, tasks, parked), mask_text)
             for line in format_parked_tasks(left["tasks"], left["n"]):
                 output.print_paragraph(line)

@@ -10,6 +10,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.commands.task.show import show
+from cub.cli.options import require_option_values
 from cub.cli.task_stores import Json, open_task_stores
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def list_(
     """
     from cub.actions.tasks.task_queries import TaskFilter, list_tasks
 
+    require_option_values(context)
     stores = open_task_stores(context)
     statuses = tuple(status or (("all",) if json or tree else ()))
     task_list = list_tasks(stores, TaskFilter(statuses, epic, label, search))

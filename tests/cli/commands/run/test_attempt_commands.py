@@ -41,7 +41,7 @@ def failed(copy_shop: CopyShop) -> Shop:
 
 
 def run_of(shop: Shop) -> str:
-    return str(shop.ledger("run_end")[-1]["run"])
+    return str(shop.ledger("run_start")[-1]["run"])
 
 
 def log_of(number: int) -> str:

@@ -75,7 +75,7 @@ def test_tokens_are_counted_in_one_way_everywhere() -> None:
 
 def test_nothing_is_said_of_what_no_agent_was_started_for() -> None:
     assert attempt(dur_s=0.0) == "(0.0 s)"
-    assert run_end(attempts=0) == "All that was ready is done."
+    assert run_end(attempts=0) == "Done: no ready tasks left."
 
 
 def test_the_details_of_a_failure_are_told_once() -> None:
@@ -142,8 +142,8 @@ def test_the_commits_of_a_branch_are_told_once() -> None:
     [
         ({}, "Stopped: this machine has no room, or has reached a limit."),
         (
-            {"failures": 6},
-            "Stopped: 6 attempts in a row failed for the same reason, which is not the tasks'.",
+            {"failures": 6, "class": "service_failed"},
+            "Stopped: 6 attempts in a row failed outside the tasks (service_failed).",
         ),
     ],
 )
@@ -160,10 +160,14 @@ def test_a_wait_names_what_it_is_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failures", "text"), [(1, "the agent can't work as things are"), (3, "3 attempts in a row")]
+    ("failures", "text"),
+    [
+        (1, "Stopped: the agent can't work (auth)."),
+        (3, "Stopped: 3 attempts in a row failed outside the tasks (auth)."),
+    ],
 )
 def test_an_agent_that_can_not_work_is_told_from_a_row_of_failures(
     failures: int, text: str
 ) -> None:
     event = {"ev": "run_end", "tasks": {}, "end": "machine", "ok": False, "ready": 1, "attempts": 1}
-    assert text in "\n".join(lines({**event, "failures": failures}))
+    assert text in "\n".join(lines({**event, "failures": failures, "class": "auth"}))

@@ -11,12 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.actions.run.shop import CHECK, Shop, alive
+from cub.actions.run.run_folders import RunFolder
+from cub.actions.run.run_status import read_status
+from cub.files.signed_state import find_project_state
+from tests.actions.run.shop import CHECK, Shop, alive, surroundings
 from tests.cli.commands.run.started import WAIT, client_of, start_run, started
 from tests.cli.terminal import in_terminal
 from tests.command_line import Result
 from tests.conftest import Cub, git
 from tests.fork_server import start_cub
+from tests.git.checkouts import state
 
 WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
 
@@ -41,7 +45,7 @@ def test_all_done_is_exit_0_and_lines_tell_it(ready: Shop, cub: Cub) -> None:
         "  ok: 1 file +1 -0, commit … (…, usage not reported)\n"
         "  s-1 is closed\n"
         "\n"
-        "All that was ready is done. 1 closed.\n"
+        "Done: no ready tasks left. 1 closed.\n"
         "1 attempt, usage not reported\n"
         "\n"
         "1 commit:\n"
@@ -49,8 +53,107 @@ def test_all_done_is_exit_0_and_lines_tell_it(ready: Shop, cub: Cub) -> None:
     )
     assert done.err == ""
     status = cub("run", "status").out
-    assert status.partition("\n")[2] == done.out[done.out.index("All that was ready") :]
+    assert status.partition("\n")[2] == done.out[done.out.index("Done: ") :]
     assert ready.status() == "closed"
+
+
+def test_nothing_ready_changes_no_file(bakery: Shop, cub: Cub) -> None:
+    bakery.client("true")
+    before = state(bakery.root)
+    done = cub("run", "--trust")
+    assert (done.code, done.out) == (
+        0, 'Nothing is ready.\nhint: to add a task, run `cub task add "…"`\n',
+    )  # fmt: skip
+    bakery.task(depends_on=["s-9"])
+    (event,) = map(json.loads, cub("run", "--json").out.splitlines())
+    assert (event["end"], event["ok"]) == ("nothing_ready", True)
+    assert event["hint"] == "run `cub task list` to see what the open tasks wait for"
+    after = state(bakery.root)
+    assert set(after) - set(before) == {".cub/tasks.jsonl"}
+    assert not list((find_project_state(bakery.root) / "runs").glob("*"))
+
+
+def test_no_task_is_said_before_no_agent(bakery: Shop, cub: Cub) -> None:
+    bakery.client("true", argv=["no-such-agent"])
+    for words in (("run", "--trust"), ("run", "--trust", "--dry-run")):
+        done = cub(*words)
+        text = done.out + done.err
+        hint, agent = (text.index(part) for part in ('run `cub task add "…"`', "can't be started"))
+        assert 0 <= text.index("Nothing is ready.") < hint < agent
+        assert "no-such-agent" in text[agent:]
+
+
+def test_a_repository_without_a_commit_is_refused_by_the_preview_as_well(
+    project: Path, home: Path, cub: Cub
+) -> None:
+    shop = Shop(project, surroundings(home))
+    shop.client("true")
+    shop.task()
+    done = cub("run", "--dry-run", "--trust", "--no-checks")
+    assert done.code == 1
+    text = 'the repository has no commit yet (hint: git add . && git commit -m "Start")'
+    assert f"This run would be refused: {text}." in done.err
+
+
+def test_each_of_several_tasks_says_which_it_is(bakery: Shop, cub: Cub) -> None:
+    bakery.client("cat > /dev/null; echo x > $CUB_TASK.txt")
+    bakery.task()
+    bakery.task("s-2", depends_on=["s-1"])
+    bakery.task("s-3", status="parked")
+    bakery.task("s-4", depends_on=["s-3"])
+    out = cub("run", "--trust", "--no-checks").out
+    assert re.findall(r"task \d of \d: s-\d", out) == ["task 1 of 2: s-1", "task 2 of 2: s-2"]
+
+
+def test_what_no_task_has_is_an_error(bakery: Shop, cub: Cub) -> None:
+    bakery.task(labels=["bread"])
+    errors = {
+        ("run", "--epic", "s-1"): 's-1 is not an epic\nhint: to add one, run `cub task add "…"',
+        ("task", "list", "--epic", "s-1"): "s-1 is not an epic",
+        ("run", "--epic", "s-8"): "no task",
+        ("run", "--task", "s-8"): "no task",
+        ("run", "--label", "breed"): "no task has the label 'breed'\nhint: did you mean bread?",
+        ("run", "--label", "x"): "no task has the label 'x'\nhint: choose from bread",
+        ("run", "--epic", ""): "empty",
+        ("task", "list", "--epic", ""): "empty",
+        ("task", "list", "--label", ""): "empty",
+    }
+    bakery.configure(run={"harness": "scripted"})
+    for words, text in errors.items():
+        done = cub(*words)
+        said = done.err.replace("there is no task", "no task")
+        assert (done.code > 0, text in said) == (True, True), (words, said)
+    bakery.task("s-2", issue_type="epic")
+    assert "hint: choose from s-2" in cub("run", "--epic", "s-1").err
+
+
+def test_commands_that_rewrite_files_are_refused_during_a_run(bakery: Shop, cub: Cub) -> None:
+    assert cub("init", "-y").code == 0
+    bakery.client(WAIT)
+    bakery.task()
+    bakery.commit("init")
+    run = started(bakery)
+    try:
+        for words in (
+            "init -y",
+            "update",
+            "remove",
+            "remove --purge --yes",
+            "config set map.tokens 900",
+        ):
+            done = cub(*words.split())
+            assert done.code == 1, words
+            assert re.search(
+                r"^error: a run is in progress \(\d{8}-\S+, PID \d+\)$", done.err, re.MULTILINE
+            )
+            assert "hint: `cub run status` shows it; wait" in done.err
+        for words in ("init -y --dry-run", "update --diff", "update --check", "remove --dry-run"):
+            assert "in progress" not in cub(*words.split()).err
+        assert bakery.dirt() == " M kept.txt\n"
+    finally:
+        run.send_signal(signal.SIGINT)
+        run.communicate()
+    assert cub("update").code == 0
 
 
 def test_a_failure_is_exit_1(bakery: Shop, cub: Cub) -> None:
@@ -59,12 +162,6 @@ def test_a_failure_is_exit_1(bakery: Shop, cub: Cub) -> None:
     done = cub("run", "--trust", "--no-checks", "--once")
     assert done.code == 1
     assert "harness_exit: exit code 3" in done.out
-
-
-def test_nothing_ready_is_exit_0(bakery: Shop, cub: Cub) -> None:
-    bakery.client(WRITE)
-    done = cub("run", "--trust", "--no-checks")
-    assert (done.code, done.out.splitlines()[-1]) == (0, "Nothing is ready.")
 
 
 @pytest.mark.parametrize(
@@ -97,6 +194,7 @@ def test_what_is_not_trusted_does_not_run(ready: Shop, cub: Cub) -> None:
     assert (trusted.code, "harnesses.mine" in trusted.out) == (0, True)
     assert cub("run", "--no-checks").code == 0
     assert cub("trust", "--revoke").code == 0
+    ready.task("s-2")
     assert cub("run", "--no-checks").code == 1
 
 
@@ -294,7 +392,8 @@ def test_a_run_that_nobody_reads_any_more_ends_well(bakery: Shop) -> None:
         assert run.process.wait(30) == 1
         run.stderr.seek(0)
         assert run.stderr.read() == b""
-    assert [event["end"] for event in bakery.ledger("run_end")] == ["interrupted"]
+    (folder,) = RunFolder.list_all(bakery.root)
+    assert read_status(folder).status.ended == "interrupted"
     assert {bakery.status(f"s-{number}") for number in range(3)} <= {"open", "closed"}
     assert not bakery.dirt()
 
