@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from itertools import chain, repeat
 from typing import IO, Any, NamedTuple
@@ -211,6 +211,16 @@ def print_table(
     for texts, row_style in zip(laid_out, row_styles, strict=False):
         for text in texts:
             print_line(add_style(text, fg=row_style.fg, bold=row_style.bold, dim=row_style.dim))
+
+
+def print_legend(meanings: Mapping[str, str], shown: str) -> None:
+    """Explain the terms that `shown` contains, below a table; only on a terminal."""
+    if get_width(sys.stdout) is None:
+        return
+    lines = [f"{term}: {meaning}" for term, meaning in meanings.items() if term in shown]
+    for line in ["", *lines] if lines else ():
+        for part in wrap_line(line):
+            print_line(add_style(part, dim=True))
 
 
 def print_json(tree: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from cub import __version__
 from tests.conftest import Cub
 
 GROUPS = {
-    "Start": ["init", "demo", "status"],
+    "Start": ["init", "demo", "doctor", "status"],
     "Work": ["task", "run", "code"],
     "Context": ["context", "prompt", "map", "agents"],
     "Upkeep": ["update", "diff", "repair", "remove", "config", "trust", "ledger", "schema"],

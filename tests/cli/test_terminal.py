@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from cub.cli.terminal import escape_invisible
 from tests.cli.processes import run_in_shell
 from tests.cli.standing import MINE
+from tests.cli.tasks import put_events
 from tests.cli.terminal import in_terminal, remove_progress
 from tests.command_line import Result
 from tests.conftest import Cub, environment
@@ -225,3 +226,34 @@ def test_a_shown_line_is_one_line_and_stays_as_it_is(line: str) -> None:
     assert len(shown.splitlines()) <= 1
     assert escape_invisible(shown) == shown
     shown.encode("utf-8")
+
+
+LONG = "services/a-package-with-a-name-of-fifty-characters-or-so/AGENTS.md"
+ATTEMPT = {
+    "v": 1, "ev": "attempt_end", "ts": "2026-01-01T08:00:00.000Z", "task": "b-clean", "n": 2,
+    "harness": "an-agent-with-a-long-name", "model": "a-model-with-a-long-name-as-well", "ok": True,
+    "dur_s": 90, "tok": {"in": 1200, "out": 300}, "usd": 1.25, "usd_src": "computed",
+}  # fmt: skip
+LEGENDS = {
+    "status": ["tokens: estimated tokens of the whole file", "edited: changed after cub wrote it"],
+    "agents": ["section: how often the agent loads cub's managed section"],
+    "ledger list": ["n: the number of the attempt at its task", "≈: an estimated cost"],
+}
+
+
+@pytest.mark.parametrize("command", LEGENDS)
+def test_a_table_of_80_columns_ends_with_what_its_figures_mean(
+    project: Path, cub: Cub, home: Path, command: str
+) -> None:
+    (project / LONG).parent.mkdir(parents=True)
+    assert cub("init", str(Path(LONG).parent)).code == 0
+    with (project / ".cub" / "runloop.md").open("ab") as file:
+        file.write(b"mine\n")
+    put_events(project, ATTEMPT)
+    words = command.split()
+    shown = in_terminal(*words, cwd=project, home=home, COLUMNS="80", NO_COLOR="1")
+    lines = shown.text.replace("\r", "").splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    missing = [text for text in LEGENDS[command] if text not in lines]
+    assert missing == [], shown.text
+    assert LEGENDS[command][0] not in cub(*words).out

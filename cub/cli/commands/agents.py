@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,6 +33,16 @@ Trust = Annotated[
     typer.Option("--trust", help="Let the project's hooks and servers run, for this command only."),
 ]
 _MAX_NAMED = 3  # files
+# What the figures mean, for the columns that a table has.
+_LEGEND = {
+    "tokens": "estimated tokens of all files that the agent loads on its own",
+    "AGENTS.md": "how often the agent loads your text in this file",
+    "CLAUDE.md": "how often the agent loads your text in this file",
+    "section": "how often the agent loads cub's managed section",
+    "constitution": "how often the agent loads .cub/constitution.md",
+    "map": "how often the agent loads .cub/map.md",
+    "cut": "the agent loads only the start of the file",
+}
 
 
 @app.callback()
@@ -77,7 +88,8 @@ def _print_overviews(overviews: Sequence[AgentOverview]) -> None:
         if not overview.sources:
             cells = ["not known", *("" for _ in names)]
         rows.append([agent.title, _format_version(agent), *cells])
-    output.print_table(("agent", "version", "tokens", *names), rows)
+    output.print_table(("agent", "version", "tokens", *names), rows, prose=("version",))
+    output.print_legend(_LEGEND, "\n".join(["tokens", *names, *chain.from_iterable(rows)]))
     steps = [(overview.agent.title, step) for overview in overviews if (step := _suggest(overview))]
     if steps:
         output.print_line()

@@ -23,6 +23,12 @@ from cub.store.events import Event, describe_outcome, get_mapping, get_usage, to
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 ATTEMPT_COLUMNS = ("when", "task", "n", "agent", "time", "tokens", "cost", "outcome")
 WRAPPED_COLUMNS = ("agent", "cost")  # columns that may be wrapped
+# What the figures mean, for those that a table has.
+_LEGEND = {
+    "n": "the number of the attempt at its task",
+    "tokens": "input and output tokens, as the agent reports them",
+    "≈": "an estimated cost",
+}
 STATS_COLUMNS = ("agent", "attempts", "succeeded", "time", "tokens", "cost")
 _POLL_INTERVAL = 0.3  # seconds
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="Print at most N.")]
@@ -76,6 +82,8 @@ def list_(context: typer.Context, limit: Limit = 20, json: Json = False) -> None
     elif events:
         rows = [format_attempt_row(event) for event in events]
         output.print_table(ATTEMPT_COLUMNS, rows, prose=WRAPPED_COLUMNS)
+        shown = "\n".join([*ATTEMPT_COLUMNS, *(cell for row in rows for cell in row)])
+        output.print_legend(_LEGEND, shown)
     else:
         output.print_message("There was no attempt yet.")
 

@@ -28,6 +28,17 @@ app = typer.Typer(add_completion=False)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _HEADER = ("file", "owner", "state", "tokens", "read by")
 _PROSE = ("state", "read by")
+# What states and figures mean, for those that a table has.
+_LEGEND = {
+    "tokens": "estimated tokens of the whole file",
+    "stale": "not the current version; run `cub update`",
+    "missing": "not created yet; run `cub update`",
+    "v1": "the version of cub's text",
+    "edited": "changed after cub wrote it",
+    "unmarked": "cub's text without its markers; run `cub repair`",
+    "broken": "damaged markers; run `cub repair`",
+    "read by": "agents that load the file on their own",
+}
 _NO_CUB = "There is no cub in this project yet: run `cub init`."
 
 
@@ -60,7 +71,7 @@ def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> Non
         output.print_json(table.tree(project.root))
         return
     output.print_warnings(table.warnings)
-    output.print_table(_HEADER, [_make_cells(row) for row in table.rows], prose=_PROSE)
+    _print_table(_HEADER, [_make_cells(row) for row in table.rows])
     if not table.is_initialized:
         output.print_message(_NO_CUB)
 
@@ -91,9 +102,15 @@ def _print_many(results: list[ProjectResult[_Table]], *, json: bool) -> None:
         output.print_json(projects_to_json(results, _Table.tree))
     else:
         rows = [row for result in results for row in _make_rows(result)]
-        output.print_table(("project", *_HEADER), rows, prose=_PROSE)
+        _print_table(("project", *_HEADER), rows)
     if any(result.error for result in results):
         raise typer.Exit(1)
+
+
+def _print_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    output.print_table(header, rows, prose=_PROSE)
+    states = header.index("state")
+    output.print_legend(_LEGEND, "\n".join([*header, *(row[states] for row in rows)]))
 
 
 def _make_rows(result: ProjectResult[_Table]) -> list[tuple[str, ...]]:
