@@ -49,7 +49,7 @@ def warn_missed_texts(state: ProjectState) -> Iterator[PlanWarning]:
     if is_missed:
         yield _warn_hidden_text(state.tree)
     spec = state.specs.get(AGENTS)
-    if claude.user_bytes and (is_missed or (spec and spec.read_first)):
+    if claude.user_bytes and agents.is_present and (is_missed or (spec and spec.read_first)):
         verb = "reads" if len(readers[CLAUDE]) == 1 else "read"
         names = " and ".join(readers[CLAUDE])
         message = f"only {names} {verb} this file, because there is an AGENTS.md"

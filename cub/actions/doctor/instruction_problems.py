@@ -27,8 +27,10 @@ from cub.project.agent_reading import CLAUDE_LOCAL_FILE
 from cub.project.instruction_files import InstructionFile, remove_duplicates
 from cub.project.targets import CODEX_OVERRIDE, TARGETS, find_target, list_reading_agents
 from cub.prompt.section_text import render_section
+from cub.repomap.listing.file_listing import list_files
 
 _MAX_LINK_BYTES = 255
+_MAX_UNCACHED_FILES = 100
 
 
 def find_section_problems(state: ProjectState) -> Iterator[Finding]:
@@ -63,13 +65,12 @@ def _find_outdated_section(state: ProjectState, file: InstructionFile) -> Iterat
 
 def find_file_problems(state: ProjectState) -> Iterator[Finding]:
     """Yield instruction files that agents don't read as intended."""
-    twins = list(_find_identical_texts(state))
+    twins = [*_find_link_texts(state), *_find_identical_texts(state)]
     yield from twins
     yield from _find_name_variants(state)
-    yield from _find_link_texts(state)
     warnings = [("D407", warning) for warning in warn_case_variants(state)]
     warnings += [("D411", warning) for warning in warn_unread_files(state)]
-    if not twins:  # whichever of the two an agent reads, it gets the text
+    if not twins:  # the fix of a copy or of a link lets agents read the text
         warnings += [("D412", warning) for warning in warn_missed_texts(state)]
     warnings += [("D413", warning) for warning in warn_duplicate_text(state)]
     warnings += [("D414", warning) for warning in warn_ignored_folder(state)]
@@ -106,7 +107,7 @@ def _find_name_variants(state: ProjectState) -> Iterator[Finding]:
 def _find_link_texts(state: ProjectState) -> Iterator[Finding]:
     """Yield files that contain nothing but the path of another instruction file."""
     for path, file in state.files.items():
-        data = file.document.data.strip() if file.document else b""
+        data = (state.tree.read(path) or b"").strip() if file.exists else b""
         text = data.decode("utf-8", "replace") if len(data) <= _MAX_LINK_BYTES else ""
         target = posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
         is_link = state.tree.resolve_path(path) != path
@@ -121,11 +122,11 @@ def _find_link_texts(state: ProjectState) -> Iterator[Finding]:
 def find_stale_map(state: ProjectState) -> Iterator[Finding]:
     """Yield one finding if the map is not that of the files; nothing is written.
 
-    Without a cache, reading all files would cost seconds in a large project: it yields nothing.
+    In a large project without a cache it yields nothing: reading all files would cost seconds.
     """
     project = state.project
     has_map = project.tree.read(MAP) is not None and bool(project.config.map_tokens)
-    if not (has_map and has_map_cache(project)):
+    if not has_map or not (has_map_cache(project) or _is_small(state)):
         return
     try:
         plan, _ = plan_fresh_map(project, schedule_write=_skip_write, check=True)
@@ -136,6 +137,10 @@ def find_stale_map(state: ProjectState) -> Iterator[Finding]:
         yield Finding("D416", warning.message, warning.path, warning.line, "cub map")
     if plan.edits and not plan.warnings:
         yield Finding("D416", "the map was edited", MAP, None, "cub map")
+
+
+def _is_small(state: ProjectState) -> bool:
+    return len(list_files(state.root, ()).paths) <= _MAX_UNCACHED_FILES
 
 
 def _skip_write(_write: CacheWrite) -> None:
