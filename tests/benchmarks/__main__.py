@@ -44,6 +44,9 @@ PARAGRAPH = (
     "```sh\nmake test lint\n```\n\n"
 )
 
+# It looks for all problems, and reports those that end with 0 in a project without an agent.
+_DOCTOR = [sys.executable, "-m", "cub", "doctor", "--select", "D6"]
+
 
 class Cost(NamedTuple):
     """Seconds of CPU and of wall time of one run."""
@@ -114,6 +117,7 @@ def _rows(scratch: Path) -> list[Row]:
         Row("`cub --version`", version[0], f"{version[2]:.2f} times the above (bar: 1.3)"),
         Row("an empty typer command", idle[1], ""),
         Row("`cub update`, nothing to do", idle[0], f"{idle[2]:.2f} times the above (bar: 2)"),
+        Row("`cub doctor`", _alone(_DOCTOR, small, home, lambda: None), "bar: 0.6 s of CPU"),
     ]
     for size, bar in ((150_000, "bar: 0.4 s"), (1_000_000, "linear")):
         rows.append(_big(scratch, size, bar, home))
