@@ -62,7 +62,9 @@ def apply_setting(
     if keys == ("schema",):
         raise UsageError("schema cannot be set: only migrations write it")
     if (personal or inner != keys) and inner and _is_project_only(inner):
-        raise UsageError(f"{key} can only be set in the project's own file")
+        raise UsageError(
+            f"{key} can only be set in the project's own file", hint="leave out --user"
+        )
     try:
         value = parse_setting_value(text, find_setting(inner))
         layer = parse_layer_bytes(set_config_value(None, key, value), "")

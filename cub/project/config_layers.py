@@ -214,7 +214,7 @@ def _get_part(outer: ConfigValue, key: str, inner: list[str]) -> ConfigValue:
     if value is None and setting:
         return ConfigValue(key, setting.default)
     if value is None:
-        raise UsageError(f"{key!r} is not set")
+        raise UsageError(f"{key!r} is not set", hint="run `cub config show` to list keys")
     return ConfigValue(key, value, outer.origin, outer.where)
 
 

@@ -51,6 +51,10 @@ ERRORS = [
     ("run --max-iterations 1.5", "--max-iterations must be an integer, not '1.5'",
      _USAGE.format("run")),
     ("ledger tail -n -1", "--lines must be at least 0, not '-1'", _USAGE.format("ledger tail")),
+    ("run --task a --epic b", "--task cannot be used with --epic or --label", "pass one of them"),
+    ("run --check x --no-checks", "--check cannot be used with --no-checks", "pass one of them"),
+    ("map --check --stdout", "--stdout cannot be used with --check", "pass one of them"),
+    ("status -q -v", "--quiet cannot be used with --verbose", "pass one of them"),
     ("run --budget-usd x", "--budget-usd must be a number, not 'x'", _USAGE.format("run")),
 ]  # fmt: skip
 RAW = re.compile(

@@ -141,7 +141,7 @@ def require_consistent(options: RunOptions) -> None:
     if options.no_checks and options.checks:
         raise UsageError("--check cannot be used with --no-checks", hint="pass one of them")
     if options.task and (options.epic or options.label):
-        raise UsageError("--task names one task: --epic and --label choose among many")
+        raise UsageError("--task cannot be used with --epic or --label", hint="pass one of them")
 
 
 def _parse_time(value: Any, option: str) -> float:

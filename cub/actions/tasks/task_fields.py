@@ -91,7 +91,7 @@ def _check_title(value: str | None) -> str | None:
         return None
     title = value.strip()
     if not title:
-        raise UsageError("the title is empty")
+        raise UsageError("the title is empty", hint='pass a title, such as "Fix the login"')
     if len(title.splitlines()) > 1 or len(title) > MAX_TITLE:
         hint = "put the rest in --description"
         raise UsageError(f"a title must be one line of at most {MAX_TITLE} characters", hint=hint)

@@ -137,7 +137,7 @@ def _choose_attempts(stores: Stores, which: str, number: int | None) -> list[Pas
 
     if not which:
         if number is not None:
-            raise UsageError("--attempt needs a task")
+            raise UsageError("--attempt needs a task", hint="run `cub task list` to list tasks")
         newest = find_newest_attempt(stores)
         if newest is None:
             raise CubError("no attempt has been made here yet", hint="`cub run` makes one")
