@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+UP_TO_DATE = "Already up to date."
+
 
 def join_first(names: Sequence[str], most: int = 5, separator: str = ", ") -> str:
     """Name the first of several things for a message, and say how many more there are."""

@@ -43,13 +43,15 @@ class InitOptions:
 
     `paths` are nested targets, relative to the root. Targets that `targets` leaves out lose their
     sections; None keeps the configured ones, and adds those that `agents` need. The settings files
-    of `agents`, or the configuration, get what they need to read the same text as the others.
+    of `agents`, or the configuration, get what they need to read the same text as the others;
+    `left_out_agents` are those that `all` does not include here.
     `templates` and `migrations` replace the shipped ones.
     """
 
     paths: Sequence[str] = ()
     targets: Sequence[str] | None = None
     agents: Sequence[str] = ()
+    left_out_agents: Sequence[str] = ()
     edited_policy: EditedPolicy = "refuse"
     prune: bool = False
     progress: ProgressCallback = ignore_progress
@@ -66,12 +68,7 @@ def plan_init(project: Project, options: InitOptions = INIT_DEFAULTS) -> Plan:
     migrated, project = plan_migrations(project, prune=options.prune, folder=options.migrations)
     inlining, project = plan_inlining(project, options.agents)
     map_plan, project = plan_fresh_map(project, options.progress, options.schedule_write)
-    is_hidden = _is_agents_md_hidden(project)
-    default = list_targets(project, is_hidden=is_hidden)
-    for_agents = list_agent_targets(project, options.agents, is_hidden=is_hidden)
-    nested = (resolve_target(project, path) for path in options.paths)
-    asked = options.targets or (*default, *for_agents)
-    targets = tuple(dict.fromkeys((*asked, *nested)))
+    default, targets = _choose_targets(project, options)
     state = _load_init_state(project, targets, options.templates)
     settings = plan_agent_settings(state, options.agents)
     if settings.edits:  # what an agent reads may decide what a file has to say
@@ -91,10 +88,19 @@ def plan_init(project: Project, options: InitOptions = INIT_DEFAULTS) -> Plan:
         _plan_targets(project, targets, default, options),
         settings,
         Plan((), tuple(plan_warnings.warn_unread_files(state, sections))),
+        Plan((), tuple(plan_warnings.warn_left_out_agents(options.left_out_agents))),
     ]
     before = migrated.append_plan(inlining, both_reasons=True)
     plan = before.append_plan(merge_plans(parts), both_reasons=True)
     return plan_warnings.add_flag_warnings(project, plan)
+
+
+def list_new_sections(project: Project, options: InitOptions = INIT_DEFAULTS) -> dict[str, bool]:
+    """Return the files to which `cub init` adds a section, and whether each exists."""
+    targets = _choose_targets(project, options)[1]
+    state = _load_init_state(project, targets, options.templates)
+    files = {path: state.files[path] for path in state.specs if not is_fully_managed(path)}
+    return {path: file.exists for path, file in files.items() if not file.section}
 
 
 def plan_update(
@@ -234,6 +240,18 @@ def _with_nested_sections(state: ProjectState) -> CheckoutState:
         empty_files=tuple(sorted({*state.local_state.empty_files, *empty})),
         nested_sections=tuple(sorted({*state.local_state.nested_sections, *nested})),
     )
+
+
+def _choose_targets(
+    project: Project, options: InitOptions
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the project's default targets, and those to write."""
+    is_hidden = _is_agents_md_hidden(project)
+    default = list_targets(project, is_hidden=is_hidden)
+    for_agents = list_agent_targets(project, options.agents, is_hidden=is_hidden)
+    nested = (resolve_target(project, path) for path in options.paths)
+    asked = options.targets or (*default, *for_agents)
+    return default, tuple(dict.fromkeys((*asked, *nested)))
 
 
 def _is_agents_md_hidden(project: Project) -> bool:

@@ -1,91 +1,169 @@
-"""Suggest what `cub run` could use in a project: an agent of this machine, and the checks.
-
-A person who says yes writes them into the configuration, and agrees to have them run.
-"""
+"""Find what `cub run` would use in a project, and the commands that come after `cub init`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import join, quote
 from typing import NamedTuple
 
-from cub.actions.check_commands import (
-    CheckProposal,
-    format_checks_command,
-    propose_checks,
-)
+from cub.actions.check_commands import CheckProposal, propose_checks
 from cub.actions.config_set import plan_config_set
 from cub.actions.tasks.current_attempt import find_current_attempt
-from cub.config_edit.yaml_text import format_yaml
 from cub.edit.plan import Plan
 from cub.files import DiskTree, PlannedTree
+from cub.git import is_git_usable
 from cub.project.config import CONFIG_FILE
 from cub.project.config_layers import resolve_config
 from cub.project.executable_config import list_config_commands
 from cub.project.project import Project
-from cub.project.trust_store import digest_commands, load_trust, save_trust
+from cub.project.trust_store import (
+    add_trusted_checks,
+    digest_commands,
+    load_trust,
+    make_trusted_commands,
+    save_trust,
+)
 
 _HARNESS, _CHECKS = "run.harness", "run.checks"
+# A file that an agent can write without knowing the project, for the first task's example.
+_EXAMPLE_FILES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 
 
 class NextSteps(NamedTuple):
-    """Hold agents, and checks with the manifests that name them.
+    """Hold the agents and checks that `cub run` would use.
 
-    Both are empty for what is configured already, or not found. `obstacle` says why tests that are
-    there can't be checks here, and what to do.
+    `harness` and `configured_checks` are set in the configuration; `agents` are installed, and
+    `proposed_checks` come with the file that names each. `obstacle` says why the project's tests
+    can't be checks here, and what to do. `is_outside` is False within an attempt of a run.
     """
 
     agents: tuple[str, ...] = ()
-    checks: Mapping[str, str] = {}
+    harness: str = ""
+    configured_checks: tuple[str, ...] = ()
+    proposed_checks: Mapping[str, str] = {}
     obstacle: str = ""
+    is_outside: bool = True
 
-    def list_commands(self) -> list[str]:
-        """Return the commands that configure them, ready to be typed."""
-        harness = [f"cub config set {_HARNESS} {self.agents[0]}"] if self.agents else []
-        return harness + ([format_checks_command(self.checks)] if self.checks else [])
+    @property
+    def has_checks(self) -> bool:
+        """Return whether a task without checks of its own would have some."""
+        return bool(self.configured_checks or self.proposed_checks)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Return the agents to choose from; () if there is nothing to choose."""
+        return self.agents if len(self.agents) > 1 and not self.harness else ()
 
 
 class Answers(NamedTuple):
-    """Hold what a person chose: an agent, "" for none, and checks."""
+    """Hold what the user chose: an agent, "" for the first one, and checks to trust."""
 
     agent: str = ""
     checks: Sequence[str] = ()
 
-    def to_settings(self) -> dict[str, str]:
-        """Return the values to write, by their keys."""
-        values = {_HARNESS: self.agent, _CHECKS: format_yaml([*self.checks]) if self.checks else ""}
-        return {key: value for key, value in values.items() if value}
 
-
-def suggest_next_steps(
+def find_next_steps(
     project: Project, agents: Sequence[str], environ: Mapping[str, str]
 ) -> NextSteps:
-    """Return what the project does not configure yet: nothing within an attempt of a run."""
+    """Return what `cub run` would use here, of the installed `agents`."""
     if find_current_attempt(project.root):
-        return NextSteps()
+        return NextSteps(is_outside=False)
     values = resolve_config(project, environ).values
-    has_agent = values[_HARNESS].origin != "default" or any(
-        key.startswith("harnesses.") for key in values
-    )
+    harness = str(values[_HARNESS].value) if values[_HARNESS].origin != "default" else ""
+    own = [key.split(".")[1] for key in values if key.startswith("harnesses.")]
     has_checks = values[_CHECKS].origin != "default"
     proposal = CheckProposal() if has_checks else propose_checks(project, environ)
-    obstacle = ": ".join(filter(None, (proposal.obstacle, proposal.remedy)))
-    return NextSteps(() if has_agent else tuple(agents), proposal.commands, obstacle)
+    return NextSteps(
+        tuple(agents),
+        harness or ", ".join(dict.fromkeys(own)),
+        tuple(values[_CHECKS].value or ()) if has_checks else (),
+        proposal.commands,
+        ": ".join(filter(None, (proposal.obstacle, proposal.remedy))),
+    )
 
 
 def append_answers(project: Project, plan: Plan, answers: Answers) -> Plan:
-    """Return the plan, with the answers written into the configuration as the plan leaves it."""
-    for key, value in answers.to_settings().items():
-        planned = replace(project, tree=PlannedTree(project.tree, plan.contents))
-        plan = plan.append_plan(plan_config_set(planned, key, value), both_reasons=True)
-    return plan
+    """Return the plan, with the chosen agent in the configuration as the plan leaves it."""
+    if not answers.agent:
+        return plan
+    planned = replace(project, tree=PlannedTree(project.tree, plan.contents))
+    added = plan_config_set(planned, _HARNESS, answers.agent)
+    return plan.append_plan(added, both_reasons=True)
 
 
-def trust_answers(root: Path, answers: Answers) -> bool:
-    """Agree to the configuration; return False, and do not, if it runs more than was asked for."""
-    config = list_config_commands(DiskTree(root).read(CONFIG_FILE))
-    if not set(config) <= answers.to_settings().keys():
-        return False
-    save_trust(root, load_trust(root)._replace(config=digest_commands(config) if config else ""))
-    return True
+def trust_answers(root: Path, answers: Answers) -> None:
+    """Trust what the user agreed to; nothing else that the configuration runs becomes trusted."""
+    if answers.checks:
+        add_trusted_checks(root, answers.checks)
+    config = _list_commands(root)
+    if answers.agent and set(config) == {_HARNESS}:
+        save_trust(root, load_trust(root)._replace(config=digest_commands(config)))
+
+
+def _list_commands(root: Path) -> dict[str, str]:
+    return list_config_commands(DiskTree(root).read(CONFIG_FILE))
+
+
+def is_trusted(root: Path, steps: NextSteps) -> bool:
+    """Return whether `cub run` would start the configured agent and checks without asking."""
+    trust, config = load_trust(root), _list_commands(root)
+    proposed = make_trusted_commands({}, steps.proposed_checks).checks
+    return (not config or trust.config == digest_commands(config)) and proposed <= trust.checks
+
+
+class ShellPlace(NamedTuple):
+    """Hold the directory in which the user types the next commands, and git's state there."""
+
+    directory: Path
+    has_repository: bool
+    has_git: bool = True
+
+    @classmethod
+    def find(cls, root: Path, directory: Path) -> ShellPlace:
+        """Return the place of commands about the project at `root`."""
+        return cls(directory, is_git_usable(root), shutil.which("git") is not None)
+
+
+def list_next_commands(
+    project: Project,
+    paths: Sequence[str],
+    place: ShellPlace,
+    steps: NextSteps,
+    *,
+    is_new: bool = True,
+) -> Iterator[str]:
+    """Yield the commands from here to a first closed task; `paths` are those just written."""
+    root, base = project.root, Path(os.path.realpath(place.directory))
+    if not base.is_relative_to(root):
+        yield f"cd {quote(os.path.relpath(root, base))}"
+        base = root
+    if place.has_git and (line := _make_commit_line(project, paths, base, is_new=is_new)):
+        yield line if place.has_repository else f"git init -q && {line}"
+    uses_tests = steps.has_checks
+    yield _make_task_line(root, uses_tests=uses_tests)
+    if place.has_git:
+        yield "cub run" if is_trusted(root, steps) else "cub run --trust"
+
+
+def _make_commit_line(project: Project, paths: Sequence[str], base: Path, *, is_new: bool) -> str:
+    """Return the command that commits what was written; "" if git ignores all of it."""
+    names = dict.fromkeys(".cub" if path.startswith(".cub/") else path for path in paths)
+    kept = [name for name in names if not project.is_ignored(name)]
+    if not kept:
+        return ""
+    files = join(os.path.relpath(project.root / name, base) for name in kept)
+    return f'git add {files} && git commit -m "{"Add" if is_new else "Update"} cub"'
+
+
+def _make_task_line(root: Path, *, uses_tests: bool) -> str:
+    """Return an example of a task: with a check of its own where no tests decide."""
+    if uses_tests:
+        return 'cub task add "Add one missing test"'
+    there = {entry.name.lower() for entry in root.iterdir()}
+    name = next((name for name in _EXAMPLE_FILES if name.lower() not in there), "README.md")
+    verb = "Improve" if name.lower() in there else "Write"
+    return f'cub task add "{verb} {name}" --check "test -s {name}"'

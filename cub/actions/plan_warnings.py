@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from cub import git
@@ -14,6 +14,7 @@ from cub.edit.file_header import parse_file_header
 from cub.edit.plan import Plan, PlanWarning
 from cub.edit.sections import find_section_or_none
 from cub.files import MissingFile
+from cub.project.agent_settings import AGENT_TITLES
 from cub.project.instruction_files import InstructionFile, remove_duplicates
 from cub.project.project import Project
 from cub.project.targets import (
@@ -94,6 +95,14 @@ def warn_changed_reading(state: ProjectState) -> Iterator[PlanWarning]:
         message = "opencode and Amp now read this file instead of CLAUDE.md"
         hint = f"its section tells them to open CLAUDE.md; {ONE_FILE_HINT}"
         yield PlanWarning(message, agents.path, hint=hint)
+
+
+def warn_left_out_agents(names: Sequence[str]) -> Iterator[PlanWarning]:
+    """Yield the agents that `--agent all` leaves out, and how to set one up anyway."""
+    if names:
+        titles = ", ".join(AGENT_TITLES[name] for name in names)
+        message = f"left out {titles}: not installed, and without files in this project"
+        yield PlanWarning(message, "--agent all", hint=f"run `cub init --agent {names[0]}`")
 
 
 def warn_odd_targets(state: ProjectState) -> Iterator[PlanWarning]:

@@ -89,6 +89,14 @@ def print_message(text: str) -> None:
         _print_to_stderr(text)
 
 
+def print_commands(lines: Iterable[str]) -> None:
+    """Print commands for the user to copy: a terminal does not break them."""
+    if not _mute_stack:
+        with suppress(OSError):
+            for line in lines:
+                _print(f"  {escape_unsafe(line)}", sys.stderr)
+
+
 def print_message_from_signal(text: str) -> None:
     """Print a message from a signal handler, without touching buffered output."""
     if not _mute_stack:
@@ -103,17 +111,25 @@ def print_debug_line(seconds: float, text: str) -> None:
 
 def ask_confirmation(question: str, *, default: bool = False) -> bool:
     """Ask the user at the terminal; without an answer, it is `default`."""
-    with redirect_stdout(sys.stderr):  # typer prints the last character to stdout, even so
-        return typer.confirm(escape_unsafe(question), default=default, err=True)
+    answers = {"": default, "y": True, "yes": True, "n": False, "no": False}
+    text = f"{question} [{'Y/n' if default else 'y/N'}]"
+    while (answer := _ask(text, "").strip().lower()) not in answers:
+        print_message(f"unknown answer {answer!r}; choose from y, n")
+    return answers[answer]
 
 
-def ask_choice(question: str, choices: Sequence[str]) -> str:
+def ask_choice(question: str, choices: Sequence[str], noun: str) -> str:
     """Ask the user at the terminal for one of several words; the first one is the default."""
-    text, answer = escape_unsafe(f"{question} ({', '.join(choices)})"), ""
-    while answer not in choices:
-        with redirect_stdout(sys.stderr):
-            answer = typer.prompt(text, default=choices[0], err=True)
+    listed = ", ".join(choices)
+    text = f"{question} ({listed}) [{choices[0]}]"
+    while (answer := _ask(text, choices[0]).strip()) not in choices:
+        print_message(f"unknown {noun} {answer!r}; choose from {listed}")
     return answer
+
+
+def _ask(text: str, default: str) -> str:
+    with redirect_stdout(sys.stderr):  # typer prints the last character to stdout, even so
+        return str(typer.prompt(escape_unsafe(text), default=default, show_default=False, err=True))
 
 
 def can_ask() -> bool:
@@ -182,12 +198,14 @@ def print_lines(texts: Iterable[str]) -> None:
         print_line(_diff_style(text))
 
 
-def print_plan_summary(plan: Plan) -> None:
+def print_plan_summary(plan: Plan, *, is_preview: bool = False) -> None:
     """Print a line for each file: action, path, line counts, reason; then version notes."""
-    cells = _escape_cells([_make_plan_row(edit) for edit in plan.edits])
+    verb = "would " if is_preview else ""
+    cells = _escape_cells([_make_plan_row(edit, verb) for edit in plan.edits])
+    end = len(f"{verb}create")  # all kinds are as long
     laid_out = layout_rows(cells, get_width(sys.stdout), prose=(4,))
     for edit, (first, *rest) in zip(plan.edits, laid_out, strict=True):
-        print_line(add_style(first[:6], fg=_KIND_COLORS[edit.kind]) + first[6:])
+        print_line(add_style(first[:end], fg=_KIND_COLORS[edit.kind]) + first[end:])
         for text in rest:
             print_line(text)
         for note in edit.changelog:
@@ -310,10 +328,10 @@ def _print(text: str, stream: IO[str]) -> None:
     typer.echo(render_styles(text, use_color=use_color), file=stream, color=use_color)
 
 
-def _make_plan_row(edit: FileEdit) -> tuple[str, ...]:
+def _make_plan_row(edit: FileEdit, verb: str) -> tuple[str, ...]:
     added, removed = edit.changed_line_counts
     return (
-        edit.kind,
+        f"{verb}{edit.kind}",
         edit.path,
         f"+{added}" if added else "",
         f"-{removed}" if removed else "",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cub.cli import output
 from cub.cli.json_output import plan_to_json
+from cub.text import UP_TO_DATE
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanDisplay:
-    """Say how to show a plan; each of these flags also means: write nothing."""
+    """Say how to show a plan; with any of these options, nothing is written."""
 
     dry_run: bool = False
     diff: bool = False
@@ -61,7 +62,7 @@ def run_plan_command(
         output.print_warnings(plan.warnings)
         if confirm:
             require_applicable(plan, lock)
-            output.print_plan_summary(plan)
+            output.print_plan_summary(plan, is_preview=True)
             confirm()
         apply_plan(plan, lock)
         if not confirm:
@@ -97,5 +98,7 @@ def _show_plan(root: Path, make_plan: Callable[[Project], Plan], show: PlanDispl
         output.print_diff(plan.format_diff())
         output.print_changelog(plan)
     else:
-        output.print_plan_summary(plan)
+        output.print_plan_summary(plan, is_preview=True)
+    if show.dry_run:
+        output.print_message(UP_TO_DATE if plan.is_empty else "Dry run: nothing was written.")
     return plan

@@ -32,7 +32,7 @@ def show_section_demo(root: Path) -> None:
     agents.write_bytes(_USER_TEXT)
     output.print_heading("A repository with an AGENTS.md: CRLF line endings, no trailing newline.")
     _run_step(root, "cub init --diff", plan_init, PlanDisplay(diff=True), only="AGENTS.md")
-    init.print_result(_run_step(root, "cub init", plan_init), root)
+    init.print_result(_run_step(root, "cub init", plan_init))
     output.print_line()
     output.print_heading("A line is added inside cub's section, by mistake.")
     agents.write_bytes(agents.read_bytes().replace(_BULLET.encode(), _ADDED + _BULLET.encode()))

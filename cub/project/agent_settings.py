@@ -10,7 +10,7 @@ from cub.config_edit.config_text import JSON, STRICT_JSON, YAML, ConfigFormat
 from cub.config_edit.string_list import ListLocation, read_string_list
 from cub.errors import CubError, UsageError
 from cub.files import FileTree
-from cub.project.targets import CLAUDE_MD, CODEX
+from cub.project.targets import CLAUDE_MD, CODEX, GEMINI_MD
 
 
 class RequiredFiles(NamedTuple):
@@ -87,18 +87,48 @@ AGENT_TITLES = {
     "codex": CODEX,
     **{agent.name: agent.title for agent in AGENT_SETTINGS},
 }
+# Files beside its settings that show that a project uses an agent.
+_OWN_FILES = {
+    "claude": (CLAUDE_MD.path, ".claude"),
+    "codex": (".codex",),
+    "gemini": (GEMINI_MD.path, ".gemini"),
+}
 
 
-def parse_agent_names(words: Collection[str]) -> tuple[str, ...]:
-    """Return the agents that `words` name, each once; `all` names every one.
+class ChosenAgents(NamedTuple):
+    """Hold the agents to set up, and those that `all` left out."""
 
-    Raises UsageError for another word.
+    names: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def choose_agents(
+    words: Collection[str], tree: FileTree, installed: Collection[str]
+) -> ChosenAgents:
+    """Return the agents that `words` name, each once.
+
+    `all` names every agent that is installed, or that has files in the project. Raises UsageError
+    for an unknown word.
     """
     known = (ALL_AGENTS, *AGENT_TITLES)
     for word in words:
         if word not in known:
-            raise UsageError(f"--agent: {word!r} is none of {', '.join(known)}")
-    return tuple(name for name in AGENT_TITLES if ALL_AGENTS in words or name in words)
+            raise UsageError(f"unknown agent {word!r}; choose from {', '.join(known)}")
+    names: list[str] = []
+    left_out: list[str] = []
+    for name in AGENT_TITLES:
+        if name in words:
+            names.append(name)
+        elif ALL_AGENTS in words:
+            is_used = name in installed or _has_files(tree, name)
+            (names if is_used else left_out).append(name)
+    return ChosenAgents(tuple(names), tuple(left_out))
+
+
+def _has_files(tree: FileTree, name: str) -> bool:
+    settings = (path for agent in AGENT_SETTINGS if agent.name == name for path in agent.files)
+    paths = (*settings, *_OWN_FILES.get(name, ()))
+    return any(posixpath.basename(p) in tree.list_names(posixpath.dirname(p)) for p in paths)
 
 
 def get_gemini_file_names(tree: FileTree) -> tuple[str, ...]:

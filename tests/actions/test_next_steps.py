@@ -10,8 +10,11 @@ from cub.actions.init_update import plan_init
 from cub.actions.next_steps import (
     Answers,
     NextSteps,
+    ShellPlace,
     append_answers,
-    suggest_next_steps,
+    find_next_steps,
+    is_trusted,
+    list_next_commands,
     trust_answers,
 )
 from cub.edit.plan import FileEdit, Plan
@@ -22,6 +25,8 @@ from tests.actions.helpers import put_programs, write
 
 PYPROJECT = '[project]\nname = "x"\ndependencies = ["pytest"]\n[tool.pytest.ini_options]\n'
 CHECKS = {"pytest": "pyproject.toml"}
+COMMIT = 'git add AGENTS.md .cub && git commit -m "Add cub"'
+TASK = 'cub task add "Add one missing test"'
 BOTH = Answers("claude", ("pytest", "make 'x y'"))
 
 
@@ -32,57 +37,97 @@ def _nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def suggested(root: Path, config: str = "", **environ: str) -> NextSteps:
+def found(root: Path, config: str = "", **environ: str) -> NextSteps:
     write(root, "pyproject.toml", PYPROJECT)
     if config:
         write(root, ".cub/config.yaml", config)
     environ = {"PATH": str(put_programs(root.parent / "bin", "pytest")), **environ}
-    return suggest_next_steps(Project.load(root), ("claude", "codex"), environ)
+    return find_next_steps(Project.load(root), ("claude", "codex"), environ)
 
 
-def test_what_is_found_is_suggested_as_commands(project: Path) -> None:
-    steps = suggested(project)
-    assert (steps.agents, steps.checks) == (("claude", "codex"), CHECKS)
-    assert steps.list_commands() == [
-        "cub config set run.harness claude",
-        "cub config set run.checks '[pytest]'",
-    ]
-    assert NextSteps().list_commands() == []
+def commands(
+    root: Path, steps: NextSteps, directory: Path | None = None, **place: bool
+) -> list[str]:
+    paths = ("AGENTS.md", ".cub/map.md", ".cub/.gitignore")
+    at = ShellPlace(directory or root, **{"has_repository": True, **place})
+    return list(list_next_commands(Project.load(root), paths, at, steps))
+
+
+def test_what_is_found_is_what_a_run_uses(project: Path) -> None:
+    steps = found(project)
+    assert (steps.choices, steps.proposed_checks) == (("claude", "codex"), CHECKS)
+    assert commands(project, steps) == [COMMIT, TASK, "cub run --trust"]
+    trust_answers(project, Answers("", ("pytest",)))
+    assert commands(project, steps) == [COMMIT, TASK, "cub run"]
 
 
 @pytest.mark.parametrize(
-    ("config", "environ", "steps"),
+    ("config", "environ", "harness", "checks"),
     [
-        ("run: {harness: codex}\n", {}, ((), CHECKS)),
-        ("harnesses: {mine: {argv: [a]}}\n", {}, ((), CHECKS)),
-        ("run: {checks: [make]}\n", {}, (("claude", "codex"), {})),
-        ("run: {checks: []}\n", {}, (("claude", "codex"), {})),
-        ("run: {harness: codex, checks: [make]}\n", {}, ((), {})),
-        ("", {"CUB_RUN_HARNESS": "codex"}, ((), CHECKS)),
+        ("run: {harness: codex}\n", {}, "codex", ()),
+        ("harnesses: {mine: {argv: [a]}}\n", {}, "mine", ()),
+        ("run: {checks: [make]}\n", {}, "", ("make",)),
+        ("run: {checks: []}\n", {}, "", ()),
+        ('run: {harness: "codex,claude", checks: [make]}\n', {}, "codex,claude", ("make",)),
+        ("", {"CUB_RUN_HARNESS": "codex"}, "codex", ()),
     ],
 )
-def test_what_is_configured_is_not_suggested(
-    project: Path, config: str, environ: dict[str, str], steps: tuple[object, object]
+def test_what_is_configured_is_not_chosen_again(
+    project: Path, config: str, environ: dict[str, str], harness: str, checks: tuple[str, ...]
 ) -> None:
-    assert suggested(project, config, **environ) == (*steps, "")
+    steps = found(project, config, **environ)
+    assert (steps.harness, steps.configured_checks) == (harness, checks)
+    assert steps.choices == (() if harness else ("claude", "codex"))
+    assert steps.proposed_checks == ({} if "checks" in config else CHECKS)
 
 
 def test_tests_that_cannot_run_here_are_named(project: Path) -> None:
-    steps = suggested(project, PATH="")
-    assert steps.checks == {}
+    steps = found(project, PATH="")
+    assert steps.proposed_checks == {}
     assert steps.obstacle.endswith("but pytest is not installed: run `pip install pytest`")
+    assert commands(project, steps)[1:] == [
+        'cub task add "Write README.md" --check "test -s README.md"', "cub run"
+    ]  # fmt: skip
 
 
-def test_answers_are_part_of_the_plan(project: Path) -> None:
+def test_one_agent_is_no_choice(project: Path) -> None:
+    assert find_next_steps(Project.load(project), ("claude",), {"PATH": ""}).choices == ()
+
+
+def test_a_file_that_is_there_is_no_example(project: Path) -> None:
+    write(project, "readme.md", "# x\n")
+    assert "Write CONTRIBUTING.md" in commands(project, NextSteps())[1]
+    write(project, "CONTRIBUTING.md", "# x\n")
+    write(project, "CHANGELOG.md", "# x\n")
+    assert "Improve README.md" in commands(project, NextSteps())[1]
+
+
+def test_commands_fit_the_directory_in_which_they_are_typed(project: Path) -> None:
+    below = project / "a b"
+    below.mkdir()
+    assert commands(project, NextSteps(), below)[0].startswith("git add ../AGENTS.md ../.cub &&")
+    assert commands(project, NextSteps(), project.parent)[:2] == [f"cd {project.name}", COMMIT]
+    assert commands(project, NextSteps(), has_repository=False)[0] == f"git init -q && {COMMIT}"
+    (alone,) = commands(project, NextSteps(), has_git=False)
+    assert alone.startswith("cub task add")
+
+
+def test_what_git_ignores_is_not_added(project: Path) -> None:
+    write(project, ".gitignore", "/.cub\n")
+    assert commands(project, NextSteps())[0].startswith("git add AGENTS.md &&")
+    write(project, ".gitignore", "/.cub\nAGENTS.md\n")
+    assert commands(project, NextSteps())[0].startswith("cub task add")
+
+
+def test_the_agent_is_part_of_the_plan(project: Path) -> None:
     write(project, ".cub/config.yaml", "# mine\nrun:\n  model: small  # cheap\n")
     plan = append_answers(Project.load(project), plan_init(Project.load(project)), BOTH)
     assert len({edit.path for edit in plan.edits}) == len(plan.edits)
     assert plan.contents[".cub/config.yaml"] == (
         b"# mine\nrun:\n  model: small  # cheap\n  harness: claude\n"
-        b"  checks: [pytest, \"make 'x y'\"]\n"
     )
     (edit,) = [edit for edit in plan.edits if edit.path == ".cub/config.yaml"]
-    assert edit.reason == "set run.harness; set run.checks"
+    assert edit.reason == "set run.harness"
 
 
 def test_without_an_answer_nothing_is_added(project: Path) -> None:
@@ -99,5 +144,8 @@ def test_who_answers_agrees_to_that_and_to_nothing_else(
     write(project, ".cub/config.yaml", config)
     with lock_project(project) as lock:
         apply_plan(append_answers(Project.load(project), Plan(), BOTH), lock)
-    assert trust_answers(project, BOTH) is trusted
+    trust_answers(project, BOTH)
     assert bool(load_trust(project).config) is trusted
+    assert (
+        is_trusted(project, NextSteps(proposed_checks=dict.fromkeys(BOTH.checks, "x"))) is trusted
+    )

@@ -42,6 +42,10 @@ FILES = {
         "../home/bin/pytest": f'#!/bin/sh\nexec {sys.executable} -m pytest "$@"\n',
     },
     "import-tasks.md": {"prd.json": STORIES},
+    "use-another-agent.md": {
+        f"../home/bin/{name}": "#!/bin/sh\necho 1.0.0\n"
+        for name in ("claude", "codex", "gemini", "opencode", "aider")
+    },
     "map.md": {
         "pyproject.toml": '[project]\nname = "bakery"\n\n[tool.pytest.ini_options]\n',
         "src/bakery/__init__.py": "from bakery.bread import Loaf, dozens\n",

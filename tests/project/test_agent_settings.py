@@ -12,9 +12,10 @@ from cub.project.agent_settings import (
     AGENT_SETTINGS,
     AGENT_TITLES,
     OPENCODE_SETTINGS,
+    choose_agents,
     get_gemini_file_names,
-    parse_agent_names,
 )
+from tests.project.memory_tree import MemoryTree
 
 ONLY = ("GEMINI.md",)
 
@@ -96,13 +97,19 @@ def test_a_new_file_of_settings_can_be_read(tmp_path: Path, client: object) -> N
     assert read_string_list(row.new_file, row.locate(DiskTree(tmp_path))) is None
 
 
-def test_agents_are_named_by_words_and_all_names_each() -> None:
-    assert parse_agent_names(["aider", "claude", "aider"]) == ("claude", "aider")
-    assert parse_agent_names(["aider", "all"]) == tuple(AGENT_TITLES)
+def test_all_names_the_agents_that_are_installed_or_used() -> None:
+    empty, used = MemoryTree({}), MemoryTree({".aider.conf.yml": b"", ".codex/config.toml": b""})
+    assert choose_agents(["aider", "claude", "aider"], empty, ()) == (("claude", "aider"), ())
+    every = choose_agents(["all"], empty, [*AGENT_TITLES])
+    assert every == (tuple(AGENT_TITLES), ())
+    named = choose_agents(["gemini", "all"], used, ["claude"])
+    assert named == (("claude", "codex", "gemini", "aider"), ("opencode",))
+    assert choose_agents(["all"], empty, ()) == ((), tuple(AGENT_TITLES))
+    assert choose_agents([], empty, [*AGENT_TITLES]) == ((), ())
     assert {row.name: row.title for row in NAMED_READINGS} == AGENT_TITLES
 
 
 def test_for_an_unknown_agent_the_known_ones_are_named() -> None:
     known = "all, claude, codex, gemini, opencode, aider"
-    with pytest.raises(UsageError, match=f"'amp' is none of {known}"):
-        parse_agent_names(["all", "amp"])
+    with pytest.raises(UsageError, match=f"unknown agent 'amp'; choose from {known}"):
+        choose_agents(["all", "amp"], MemoryTree({}), ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,15 +22,18 @@ from cub.cli.options import (
 )
 from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
 from cub.cli.progress import ProgressBar
+from cub.errors import CubError
+from cub.text import UP_TO_DATE
 
 if TYPE_CHECKING:
+    from cub.actions.init_update import InitOptions
     from cub.actions.next_steps import Answers, NextSteps
     from cub.edit.plan import Plan
     from cub.project.project import Project
 
 app = typer.Typer(add_completion=False)
 
-_NO_AGENT = "none"
+_AUTO = "auto"
 Paths = Annotated[
     list[str] | None,
     typer.Argument(
@@ -73,14 +77,16 @@ def init(
     """Add managed sections and cub's files to this project.
 
     Your own text in AGENTS.md and CLAUDE.md keeps every byte, and you can run it again at any
-    time. For a new project, it suggests an agent and checks for `cub run`; in a terminal, it asks
-    whether to use them.
+    time. At the end, it prints the agents and tests that `cub run` would use, and the next
+    commands. In a terminal, it asks which of several agents to use, and whether to trust the tests.
 
     Example: cub init packages/api --diff
     """
     from cub.actions.init_update import InitOptions, plan_init
-    from cub.actions.next_steps import append_answers
-    from cub.project.agent_settings import parse_agent_names
+    from cub.actions.next_steps import append_answers, trust_answers
+    from cub.files import DiskTree
+    from cub.harness.harness_registry import find_installed_agents
+    from cub.project.agent_settings import choose_agents
     from cub.project.checkout_state import STATE_FILE
     from cub.project.project import find_project_root
 
@@ -88,94 +94,198 @@ def init(
     folder = global_options.directory
     root, show = find_project_root(folder), PlanDisplay(dry_run, diff, json)
     is_new = not (root / STATE_FILE).exists()
-    asks = is_new and not (yes or show.is_read_only) and output.can_ask()
-    answers = _ask(root) if asks else None
+    chosen = choose_agents(agents or (), DiskTree(root), find_installed_agents(os.environ))
+    options = InitOptions(
+        paths=[resolve_path_argument(root, folder, path) for path in paths or ()],
+        targets=None if targets is None else _split_targets(targets),
+        agents=chosen.names,
+        left_out_agents=chosen.left_out,
+        edited_policy=edited.value,
+        prune=prune,
+    )
+    answers = None
+    if is_new and not show.is_read_only:
+        answers = _prepare(root, options, yes=yes)
     with ProgressBar() as bar, defer_cache_writes(show) as schedule_write:
-        options = InitOptions(
-            paths=[resolve_path_argument(root, folder, path) for path in paths or ()],
-            targets=None if targets is None else _split_targets(targets),
-            agents=parse_agent_names(agents or ()),
-            edited_policy=edited.value,
-            prune=prune,
-            progress=bar,
-            schedule_write=schedule_write,
-        )
+        timed = replace(options, progress=bar, schedule_write=schedule_write)
 
         def make_plan(project: Project) -> Plan:
-            plan = plan_init(project, options)
+            plan = plan_init(project, timed)
             return append_answers(project, plan, answers) if answers else plan
 
         plan = run_plan_command(root, make_plan, show)
-    if not show.is_read_only:
-        print_result(plan, root)
-        if is_new or yes:
-            _print_next_steps(root, answers, yes=yes)
+    if show.is_read_only:
+        return
+    if answers:
+        trust_answers(root, answers)
+    print_result(plan)
+    _print_next_steps(root, plan, is_new=is_new, trusts=yes, declines=_declines(answers))
 
 
-def print_result(plan: Plan, root: Path) -> None:
-    """Print what to do next; mention git only where it is usable."""
-    from cub.git import is_git_usable
+def print_result(plan: Plan) -> None:
+    """Print what was done, in one line."""
+    count = len(plan.edits)
+    wrote = f"Wrote {count} file{'' if count == 1 else 's'}."
+    output.print_message(UP_TO_DATE if plan.is_empty else wrote)
 
-    if plan.is_empty:
-        output.print_message("Nothing to do: everything is in place.")
-    elif is_git_usable(root):
+
+def _prepare(root: Path, options: InitOptions, *, yes: bool) -> Answers | None:
+    """Say what is about to happen, and ask what is needed.
+
+    None if nothing was asked, or if the project can't be read: planning reports why.
+    """
+    from cub.actions.init_update import list_new_sections
+    from cub.project.project import Project
+
+    try:
+        sections = list_new_sections(Project.load(root), options)
+        steps = None if yes or not output.can_ask() else _find_steps(root)
+    except CubError:
+        return None
+    _print_introduction(sections, has_folder=(root / ".cub").is_dir())
+    try:
+        return _ask(steps) if steps else None
+    except typer.Abort:
+        output.print_message("Nothing was written.")
+        raise
+
+
+def _print_introduction(sections: dict[str, bool], *, has_folder: bool) -> None:
+    names = [path if exists else f"{path} (new)" for path, exists in sections.items()]
+    if names:
         output.print_message(
-            "Done. Review it with git, then commit; `cub update` refreshes what is cub's."
+            f"`cub init` adds a marked section to {', '.join(names)}. Your own text keeps every "
+            "byte."
         )
-    else:
-        output.print_message("Done. `cub update` refreshes what is cub's.")
+    if not has_folder:
+        output.print_message(
+            "It creates .cub/ with a project map, operating principles, and files for tasks and "
+            "git."
+        )
+    if names or not has_folder:
+        output.print_message("To preview, run `cub init --diff`; to undo, run `cub remove`.")
 
 
-def _suggest(root: Path) -> NextSteps:
-    from cub.actions.next_steps import NextSteps, suggest_next_steps
-    from cub.git import is_git_usable
+def _find_steps(root: Path) -> NextSteps:
+    from cub.actions.next_steps import find_next_steps
     from cub.harness.harness_registry import find_installed_agents
     from cub.project.project import Project
 
-    if not is_git_usable(root):
-        return NextSteps()
-    return suggest_next_steps(Project.load(root), find_installed_agents(os.environ), os.environ)
+    return find_next_steps(Project.load(root), find_installed_agents(os.environ), os.environ)
 
 
-def _ask(root: Path) -> Answers | None:
-    """Ask what `cub run` is to use; None if the project can't be read: planning says why."""
+def _ask(steps: NextSteps) -> Answers:
+    """Ask for an agent where several are installed, and whether to trust the tests."""
     from cub.actions.next_steps import Answers
-    from cub.errors import CubError
 
-    try:
-        agents, checks, obstacle = _suggest(root)
-    except CubError:
-        return None
     agent = ""
-    if agents:
-        agent = output.ask_choice("Agent for `cub run`", [*agents, _NO_AGENT])
-    if obstacle:
-        output.print_message(f"No check for `cub run`: {obstacle}.")
-    names = " and ".join(f"`{check}`" for check in checks)
-    question = f"Let {names} decide whether a task is done?"
-    agrees = bool(checks) and output.ask_confirmation(question, default=True)
-    return Answers("" if agent == _NO_AGENT else agent, tuple(checks) if agrees else ())
+    if steps.choices:
+        agent = output.ask_choice("Agent for `cub run`", [*steps.choices, _AUTO], "agent")
+    agrees = False
+    if steps.proposed_checks:
+        question = f"Trust {_name_checks(steps)} to decide whether a task is done?"
+        agrees = output.ask_confirmation(question, default=True)
+    return Answers("" if agent == _AUTO else agent, tuple(steps.proposed_checks) * agrees)
 
 
-def _print_next_steps(root: Path, answers: Answers | None, *, yes: bool) -> None:
-    """Say what is left to do for `cub run`, or do it if the person has agreed."""
-    from cub.actions.next_steps import trust_answers
+def _declines(answers: Answers | None) -> bool:
+    return answers is not None and not answers.checks
+
+
+def _print_next_steps(
+    root: Path, plan: Plan, *, is_new: bool, trusts: bool, declines: bool
+) -> None:
+    """Print the agents and tests of `cub run`, and after a change also the next commands."""
+    from cub.actions.next_steps import ShellPlace, list_next_commands
+    from cub.project.project import Project
     from cub.project.trust_store import add_trusted_checks
 
-    if answers is not None:
-        if answers.to_settings() and not trust_answers(root, answers):
-            output.print_message("Run `cub trust`: `cub run` refuses to start until you do.")
+    steps = _find_steps(root)
+    if not steps.is_outside:
         return
-    steps = _suggest(root)
-    if yes and steps.checks:
-        add_trusted_checks(root, steps.checks)
-    commands = steps.list_commands()
-    if steps.obstacle:
-        output.print_message(f"No check for `cub run`: {steps.obstacle}.")
-    if commands:
-        output.print_message("Next, to choose what `cub run` uses:")
-    for command in commands:
-        output.print_message(f"  {command}")
+    if trusts and steps.proposed_checks:
+        add_trusted_checks(root, steps.proposed_checks)
+    has_agent = _print_agents(root, steps)
+    _print_checks(steps)
+    if plan.is_empty:
+        return
+    place = ShellPlace.find(root, Path.cwd())
+    if not place.has_git:
+        output.print_message("`cub run` needs git, which is not installed.")
+    paths = [edit.path for edit in plan.shared_edits if edit.after is not None]
+    if declines:
+        steps = steps._replace(proposed_checks={})
+    output.print_message("Next:" if has_agent else "Then:")
+    commands = list_next_commands(Project.load(root), paths, place, steps, is_new=is_new)
+    output.print_commands(commands)
+
+
+def _print_agents(root: Path, steps: NextSteps) -> bool:
+    """Print the agents, or the ways to get one; return whether there is one."""
+    from cub.project.agent_settings import AGENT_TITLES
+
+    titles = [AGENT_TITLES[name] for name in steps.agents]
+    if steps.harness:
+        installed = f"; installed: {', '.join(titles)}" if titles else ""
+        output.print_message(f"Agent: {steps.harness}, as configured{installed}.")
+    elif titles:
+        others = f"; also installed: {', '.join(titles[1:])}" if titles[1:] else ""
+        output.print_message(f"Agent: {titles[0]}, the first one installed{others}.")
+    elif _can_use_builtin(root):
+        output.print_message("Agent: the built-in one; no other agent is installed.")
+    else:
+        _print_ways_to_an_agent()
+        return False
+    return True
+
+
+def _can_use_builtin(root: Path) -> bool:
+    """Return whether the built-in agent could start; without any key, don't load its packages."""
+    from cub.actions.run.agent_programs import find_unusable_agents
+    from cub.actions.run.run_options import RunOptions, resolve_settings
+    from cub.harness.builtin import BuiltinHarness
+    from cub.project.config_layers import resolve_config
+    from cub.project.project import Project
+
+    project = Project.load(root)
+    values = resolve_config(project, os.environ).values
+    models = [values[key] for key in ("run.model", "code.model")]
+    has_model = any(model.origin != "default" for model in models)
+    if not has_model and not any(name.endswith("_API_KEY") for name in os.environ):
+        return False
+    settings = resolve_settings(values, RunOptions())
+    return not find_unusable_agents([BuiltinHarness()], settings, project, os.environ)
+
+
+def _print_ways_to_an_agent() -> None:
+    from cub.harness.claude import ClaudeHarness
+
+    ways = (
+        (ClaudeHarness.facts.installation, "Claude Code; `cub agents` lists others"),
+        ("export ANTHROPIC_API_KEY=…", "the built-in agent, with a key"),
+        ("cub run --harness builtin --model ollama/NAME", "the built-in agent, with a local model"),
+    )
+    width = max(len(command) for command, _ in ways)
+    output.print_message("No agent was found. Get one in one of these ways:")
+    output.print_commands(f"{command:{width}}  # {what}" for command, what in ways)
+    output.print_message("`cub demo` plays a run without any of them.")
+
+
+def _print_checks(steps: NextSteps) -> None:
+    if steps.configured_checks:
+        names = ", ".join(f"`{check}`" for check in steps.configured_checks)
+        output.print_message(f"Checks: {names}, from run.checks.")
+    elif steps.proposed_checks:
+        output.print_message(f"Tests: {_name_checks(steps)}.")
+    elif steps.obstacle:
+        output.print_message(f"Tests: none to use; {steps.obstacle}.")
+    else:
+        output.print_message("Tests: none found; give each task a check of its own.")
+
+
+def _name_checks(steps: NextSteps) -> str:
+    named = (f"`{line}` (from {source})" for line, source in steps.proposed_checks.items())
+    return ", ".join(named)
 
 
 def _split_targets(targets: str) -> tuple[str, ...]:

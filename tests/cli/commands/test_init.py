@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,23 @@ from tests.cli.terminal import Screen, in_terminal, remove_progress
 from tests.conftest import Cub
 
 PYPROJECT = '[project]\nname = "x"\ndependencies = ["pytest"]\n[tool.pytest.ini_options]\n'
-DONE = "Done. Review it with git, then commit; `cub update` refreshes what is cub's.\n"
-NEXT = """\
-Next, to choose what `cub run` uses:
-  cub config set run.harness claude
-  cub config set run.checks '[pytest]'
+INTRODUCTION = """\
+`cub init` adds a marked section to AGENTS.md (new), CLAUDE.md (new). Your own text keeps \
+every byte.
+It creates .cub/ with a project map, operating principles, and files for tasks and git.
+To preview, run `cub init --diff`; to undo, run `cub remove`.
 """
+FOUND = """\
+Agent: Claude Code, the first one installed; also installed: Codex.
+Tests: `pytest` (from pyproject.toml).
+"""
+NEXT = """\
+Next:
+  git add AGENTS.md CLAUDE.md .cub && git commit -m "Add cub"
+  cub task add "Add one missing test"
+  cub run"""
+WROTE = "Wrote 8 files.\n"
+ADDED = f"{INTRODUCTION}{WROTE}{FOUND}{NEXT}"
 
 
 @pytest.fixture
@@ -34,19 +46,29 @@ def is_trusted(cub: Cub, path: str) -> bool:
     return bool(json.loads(cub("trust", "--show", "--json", PATH=path).out)["trusted"])
 
 
-def test_the_next_steps_are_lines_to_be_typed(project: Path, cub: Cub, path: str) -> None:
+def test_the_next_commands_are_printed(project: Path, cub: Cub, path: str) -> None:
     shown = cub("init", "--dry-run", PATH=path)
-    assert shown.err == ""
+    assert shown.err == "Dry run: nothing was written.\n"
+    assert shown.out.startswith("would create  AGENTS.md ")
     done = cub("init", PATH=path)
-    assert (done.code, done.err) == (0, DONE + NEXT)
+    assert (done.code, done.err) == (0, f"{ADDED} --trust\n")
     assert not (project / ".cub" / "config.yaml").exists()
     assert not is_trusted(cub, path)
-    assert cub("init", PATH=path).err == "Nothing to do: everything is in place.\n"
+    assert cub("init", PATH=path).err == f"Already up to date.\n{FOUND}"
+    assert cub("init", "--dry-run", PATH=path).err == "Already up to date.\n"
+
+
+def test_a_quiet_init_prints_nothing_of_it(cub: Cub, path: str) -> None:
+    assert cub("init", "--quiet", PATH=path).err == ""
+
+
+def test_json_has_no_ending(cub: Cub, path: str) -> None:
+    assert cub("init", "--json", PATH=path).err == ""
 
 
 def test_yes_agrees_to_the_checks_and_writes_no_more(project: Path, cub: Cub, path: str) -> None:
     done = cub("init", "--yes", PATH=path)
-    assert (done.code, done.err) == (0, DONE + NEXT)
+    assert (done.code, done.err) == (0, f"{ADDED}\n")
     assert not (project / ".cub" / "config.yaml").exists()
     assert is_trusted(cub, path)
     put_programs(Path(path), "make")
@@ -57,24 +79,64 @@ def test_yes_agrees_to_the_checks_and_writes_no_more(project: Path, cub: Cub, pa
 def test_tests_that_cannot_run_here_are_no_check(cub: Cub, path: str) -> None:
     (Path(path) / "pytest").unlink()
     done = cub("init", "--yes", PATH=path)
-    assert done.err == DONE + (
-        "No check for `cub run`: the tests are `pytest`, from pyproject.toml, but pytest is not "
-        "installed: run `pip install pytest`.\n" + NEXT.rpartition("  cub")[0]
-    )
+    assert (
+        "Tests: none to use; the tests are `pytest`, from pyproject.toml, but pytest is not "
+        "installed: run `pip install pytest`.\n"
+    ) in done.err
+    assert 'cub task add "Write README.md" --check "test -s README.md"\n  cub run\n' in done.err
 
 
-def test_what_is_configured_needs_no_step(project: Path, cub: Cub, path: str) -> None:
+def test_what_is_configured_is_named(project: Path, cub: Cub, path: str) -> None:
     (project / ".cub").mkdir()
     (project / ".cub" / "config.yaml").write_text("run: {harness: codex, checks: [make]}\n")
-    assert cub("init", PATH=path).err == DONE
+    err = cub("init", PATH=path).err
+    assert "Agent: codex, as configured; installed: Claude Code, Codex.\n" in err
+    assert "Checks: `make`, from run.checks.\n" in err
 
 
-def test_without_git_there_is_no_run(project: Path, cub: Cub, path: str) -> None:
+def test_without_an_agent_the_ways_to_one_are_named(cub: Cub, path: str) -> None:
+    for name in ("claude", "codex"):
+        (Path(path) / name).unlink()
+    err = cub("init", PATH=path).err
+    assert "No agent was found. Get one in one of these ways:\n" in err
+    assert "  npm install -g @anthropic-ai/claude-code " in err
+    assert "  export ANTHROPIC_API_KEY=… " in err
+    assert "  cub run --harness builtin --model ollama/NAME " in err
+    assert "`cub demo` plays a run" in err
+
+
+def test_a_model_is_enough_of_an_agent(project: Path, cub: Cub, path: str) -> None:
+    for name in ("claude", "codex"):
+        (Path(path) / name).unlink()
+    (project / ".cub").mkdir()
+    (project / ".cub" / "config.yaml").write_text("run: {model: scripted/x.yaml}\n")
+    (project / "x.yaml").write_text("conversations: []\n")
+    assert "Agent: the built-in one; no other" in cub("init", PATH=path).err
+
+
+def test_all_leaves_out_the_agents_that_nobody_has_here(project: Path, cub: Cub, path: str) -> None:
+    (project / ".aider.conf.yml").write_text("# mine\n")
+    done = cub("init", "--agent", "all", PATH=path)
+    assert (
+        "warning: --agent all: left out Gemini CLI, opencode: not installed, and without files in "
+        "this project\nhint: run `cub init --agent gemini`\n"
+    ) in done.err
+    assert ".aider.conf.yml" in done.out
+    assert not (project / ".gemini").exists()
+    assert (project / ".cub" / "config.yaml").read_text().startswith("inline: [map, constitution]")
+    assert cub("init", "--agent", "gemini", PATH=path).code == 0
+    assert (project / ".gemini").exists()
+
+
+def test_without_git_only_tasks_are_left(project: Path, cub: Cub, path: str) -> None:
     shutil.rmtree(project / ".git")
-    assert cub("init", PATH=path).err == "Done. `cub update` refreshes what is cub's.\n"
+    (Path(path) / "git").unlink()
+    err = cub("init", PATH=path).err
+    assert "`cub run` needs git, which is not installed.\n" in err
+    assert err.endswith('Next:\n  cub task add "Add one missing test"\n')
 
 
-def asked(project: Path, home: Path, path: str, answer: str) -> Screen:
+def asked(project: Path, home: Path, path: str, answer: str | signal.Signals) -> Screen:
     return in_terminal(
         "init", cwd=project, home=home, answer=answer, at="[claude]", PATH=path, NO_COLOR="1"
     )
@@ -83,24 +145,47 @@ def asked(project: Path, home: Path, path: str, answer: str) -> Screen:
 def test_answers_on_a_terminal_are_written_and_agreed_to(
     project: Path, home: Path, cub: Cub, path: str
 ) -> None:
-    screen = asked(project, home, path, "zebra\ncodex\n\n")
+    screen = asked(project, home, path, "zebra\ncodex\nperhaps\n\n")
     text = remove_progress(screen.text)
     assert screen.code == 0
-    assert text.count("Agent for `cub run` (claude, codex, none) [claude]") == 2
-    assert "Let `pytest` decide whether a task is done? [Y/n]" in text
-    assert "set run.harness; set run.checks" in text
-    assert "Next" not in text
+    assert text.startswith(INTRODUCTION.partition(", CLAUDE")[0])
+    assert text.count("Agent for `cub run` (claude, codex, auto) [claude]") == 2
+    assert "unknown agent 'zebra'; choose from claude, codex, auto" in text
+    assert "Trust `pytest` (from pyproject.toml) to decide whether a task is done? [Y/n]" in text
+    assert "unknown answer 'perhaps'; choose from y, n" in text
+    assert text.endswith("  cub run\n")
     config = (project / ".cub" / "config.yaml").read_text()
-    assert config == "run:\n  harness: codex\n  checks: [pytest]\n"
+    assert config == "run:\n  harness: codex\n"
     assert is_trusted(cub, path)
-    assert cub("init", PATH=path).err == "Nothing to do: everything is in place.\n"
+
+
+@pytest.mark.parametrize("answer", [signal.SIGINT, "\x04", "codex\n\x04"], ids=["c", "d", "2nd"])
+def test_an_interrupt_at_a_question_writes_nothing(
+    project: Path, home: Path, path: str, answer: str | signal.Signals
+) -> None:
+    before = sorted(project.iterdir())
+    screen = asked(project, home, path, answer)
+    assert screen.code == 130
+    assert "Nothing was written." in screen.text
+    assert sorted(project.iterdir()) == before
+
+
+def test_one_agent_is_not_asked_about(project: Path, home: Path, path: str) -> None:
+    (Path(path) / "codex").unlink()
+    screen = in_terminal(
+        "init", cwd=project, home=home, answer="\n", at="[Y/n]", PATH=path, NO_COLOR="1"
+    )
+    assert screen.code == 0
+    assert "Agent for" not in screen.text
+    assert "Agent: Claude Code, the first one installed.\n" in screen.text
 
 
 def test_none_and_no_write_nothing(project: Path, home: Path, cub: Cub, path: str) -> None:
-    screen = asked(project, home, path, "none\nn\n")
+    screen = asked(project, home, path, "auto\nn\n")
     assert screen.code == 0
     assert not (project / ".cub" / "config.yaml").exists()
     assert not is_trusted(cub, path)
+    assert '--check "test -s README.md"' in screen.text
 
 
 def test_a_broken_project_is_not_asked_about(project: Path, home: Path, path: str) -> None:
