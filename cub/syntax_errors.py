@@ -53,7 +53,7 @@ _PATTERN = (
     ("multiple repeat", "two repetitions follow each other"),
     ("bad escape", "an escape sequence is not valid"),
     ("bad character range", "a character range is not valid"),
-    ("look-behind", "a look-behind needs a fixed width"),
+    ("fixed-width", "a lookbehind needs a fixed width"),
     ("group name", "a group name is not valid"),
 )
 

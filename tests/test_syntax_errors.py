@@ -63,6 +63,7 @@ PATTERNS = [
     ("a**", "two repetitions follow each other (column 3)"),
     (r"\y", "an escape sequence is not valid (column 1)"),
     ("[z-a]", "a character range is not valid (column 2)"),
+    ("(?<=a+)b", "a lookbehind needs a fixed width"),
     ("(?P<1>a)", "a group name is not valid (column 5)"),
 ]
 
