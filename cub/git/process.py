@@ -165,6 +165,31 @@ def make_git_environment(folder: Path) -> dict[str, str]:
     }
 
 
+def disable_repository_filters(folder: Path) -> dict[str, str]:
+    """Return variables for a git that runs no filter which the repository itself configures.
+
+    The filters in the user's own configuration stay, as those of Git LFS. A file whose time has
+    changed counts as changed if only a disabled filter could compare it.
+    """
+    words = ("config", "--show-scope", "--name-only", "-z", "--get-regexp", r"^filter\.")
+    fields = split_nul(try_git(folder, *words).stdout)
+    names = {
+        key.rpartition(".")[0]
+        for scope, key in zip(fields[::2], fields[1::2], strict=False)
+        if scope not in ("system", "global")
+    }
+    pairs = [
+        (f"{name}.{key}", value)
+        for name in sorted(names)
+        for key, value in (("clean", ""), ("process", ""), ("required", "false"))
+    ]
+    start = int(os.environ.get("GIT_CONFIG_COUNT") or 0)
+    variables = {"GIT_CONFIG_COUNT": f"{start + len(pairs)}"}
+    for number, (key, value) in enumerate(pairs, start):
+        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
+
+
 def strip_git_variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Return an environment without the variables that lead git elsewhere."""
     return {name: value for name, value in environ.items() if name not in _REDIRECTS}

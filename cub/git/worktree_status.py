@@ -9,6 +9,7 @@ import re
 import stat
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cub.git.objects import SUBMODULE_MODE, list_tree_files
@@ -53,10 +54,14 @@ def read_worktree_status(
     return status._replace(unreadable_paths=tuple(folders))
 
 
-def list_dirty_paths(worktree: Worktree) -> list[str]:
+def list_dirty_paths(
+    worktree: Worktree, environ: Mapping[str, str] = MappingProxyType({})
+) -> list[str]:
     """List the tracked files that are not what HEAD says, staged or not."""
     options = ("--untracked-files=no", "--ignore-submodules=untracked")
-    status = read_worktree_status(worktree, *options, environ={"GIT_OPTIONAL_LOCKS": "0"})
+    status = read_worktree_status(
+        worktree, *options, environ={"GIT_OPTIONAL_LOCKS": "0", **environ}
+    )
     return sorted({*status.changed_paths, *status.staged_paths})
 
 

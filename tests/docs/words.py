@@ -23,7 +23,7 @@ BANNED = (
     (r"stands?|stood", "is, appears, status"),
     (r"begins?|began|begun|beginning", "start, started"),
     (r"tells?|told|telling", "report, print, say, describe"),
-    (r"behind", "after, following"),
+    (r"(?<!look-)behind", "after, following"),
     (r"folders?", "directory"),
     (r"of (cub|git|Claude|Codex)'s(?! \w+ \w+s\b)|of (yours|theirs|ours|his|hers)", "cub's X"),
     (r"(put|give|gave|given|put)s?( \w+){0,2} back|giving back|putting back", "restore, release"),

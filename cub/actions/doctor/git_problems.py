@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from cub import git
 from cub.actions.doctor.findings import Finding
@@ -17,7 +18,7 @@ from cub.edit.section_writer import remove_section
 from cub.edit.sections import find_section
 from cub.errors import CubError
 from cub.git.commit import explain_missing_identity
-from cub.git.process import decode_output, try_git
+from cub.git.process import decode_output, disable_repository_filters, try_git
 from cub.git.worktree import Worktree, read_head
 from cub.git.worktree_status import list_dirty_paths
 from cub.text import join_first
@@ -82,7 +83,8 @@ def _find_uncommitted_changes(
     if settings.options.worktree:
         return
     try:
-        paths = list_uncommitted_paths(worktree, root)
+        no_filters = disable_repository_filters(worktree.toplevel)
+        paths = list_uncommitted_paths(worktree, root, no_filters)
     except CubError as error:
         yield Finding.from_error("D107", error)
         return
@@ -91,14 +93,16 @@ def _find_uncommitted_changes(
         yield Finding("D107", message, fix="commit or stash them, or use `cub run --worktree`")
 
 
-def list_uncommitted_paths(worktree: Worktree, folder: Path) -> list[str]:
+def list_uncommitted_paths(
+    worktree: Worktree, folder: Path, environ: Mapping[str, str] = MappingProxyType({})
+) -> list[str]:
     """Return the changed tracked files that keep a run in `folder` from starting.
 
-    Files in `.cub/` don't, nor do those that differ in cub's section alone.
+    Files in `.cub/` don't, nor do those that differ in cub's section alone. git gets `environ`.
     """
     inner = folder.relative_to(worktree.toplevel).as_posix()
     cub_folder = f"{inner}/.cub/".removeprefix("./")
-    paths = list_dirty_paths(worktree)
+    paths = list_dirty_paths(worktree, environ)
     others = (path for path in paths if not path.startswith(cub_folder))
     return [path for path in others if not _differs_by_section(worktree.toplevel, path)]
 

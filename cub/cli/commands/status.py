@@ -33,7 +33,7 @@ _LEGEND = {
     "tokens": "estimated tokens of the whole file",
     "stale": "not the current version; run `cub update`",
     "missing": "not created yet; run `cub update`",
-    "v1": "the version of cub's text",
+    "v1": "the version of the text",
     "edited": "changed after cub wrote it",
     "unmarked": "cub's text without its markers; run `cub repair`",
     "broken": "damaged markers; run `cub repair`",
