@@ -1,3 +1,3 @@
-"""cub: people and agents share one instruction file, and no byte a person wrote is lost."""
+"""Run coding agents on a task list, and commit only what the checks accept."""
 
 __version__ = "0.1.0"
