@@ -39,7 +39,7 @@ RULES = {
         FindingRule("D101", "error", "git is not installed"),
         FindingRule("D102", "error", "git is too old"),
         FindingRule("D103", "error", "the project is not in a git repository"),
-        FindingRule("D104", "warning", "the branch has no commit yet"),
+        FindingRule("D104", "error", "the repository has no commit yet"),
         FindingRule("D105", "error", "git has no identity for commits"),
         FindingRule("D106", "error", "HEAD is detached"),
         FindingRule("D107", "warning", "changes are not committed"),

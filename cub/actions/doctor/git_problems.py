@@ -63,9 +63,9 @@ def _find_head_problems(
 ) -> Iterator[Finding]:
     """Yield what is wrong with the branch that commits would go to, and with their author."""
     options, head = settings.options, read_head(worktree.toplevel)
-    if not head.commit:
-        message = "the branch has no commit yet"
-        yield Finding("D104", message, fix="git add -A; git commit -m start")
+    if not head.commit and (settings.commits or options.worktree):
+        fix = 'git add . && git commit -m "Start"'
+        yield Finding("D104", "the repository has no commit yet", fix=fix)
     if not settings.commits:
         return
     if answer := explain_missing_identity(worktree, environ):

@@ -33,7 +33,7 @@ def _read_log(shop: Shop) -> str:
     ("place", "command", "refusal"),
     [
         ("hook", _TRUST, _REFUSED),
-        ("hook", _CLOSE, "a process that `cub run` started can't close s-2"),
+        ("hook", _CLOSE, "a process that `cub run` started cannot close s-2"),
         ("filter", _TRUST, _REFUSED),
         ("notify", _TRUST, _REFUSED),
     ],

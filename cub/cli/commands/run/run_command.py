@@ -290,16 +290,14 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
     )
     from cub.actions.run.checkout_links import require_separate_checkout
     from cub.actions.run.git_workspace import require_repository
-    from cub.actions.run.run_setup import require_first_commit
     from cub.harness.harness_registry import load_harnesses
 
     chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, os.environ)
-    toplevel = require_repository(stores.project.root)
+    require_repository(stores.project.root)
     diagnosis = diagnose_run(stores, settings, chosen, os.environ)
     settings = diagnosis.settings
     stopping = [finding for finding in diagnosis.findings if finding.stops_run]
     refusals = [one.message + f" (hint: {one.fix})" * bool(one.fix) for one in stopping]
-    refusals.append(_find_refusal(lambda: require_first_commit(toplevel, settings)))
     environ = build_environment(settings.hidden_variables, os.environ)
     if settings.options.worktree:
         refusals.append(_find_refusal(lambda: require_separate_checkout(stores, settings, environ)))
