@@ -9,6 +9,7 @@ from contextlib import suppress
 
 # Commands are short and make few cycles: looking for them often costs more than it frees.
 _OBJECTS = 1_000_000
+_INTERRUPTED = 130
 
 
 def main() -> None:
@@ -31,9 +32,11 @@ def main() -> None:
     try:
         from cub.cli.app import run_command_line
     except KeyboardInterrupt:  # from there on, it is handled
-        sys.exit(130)
+        os._exit(_INTERRUPTED)
 
     code = run_command_line(sys.argv[1:])
+    if code == _INTERRUPTED:
+        os._exit(code)  # Python would kill itself if the signal came while it made a class
     _end_without_traceback()
     gc.freeze()  # nothing is left to be found: the process ends, and the system takes all back
     sys.exit(code)
