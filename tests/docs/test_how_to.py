@@ -119,6 +119,7 @@ BEFORE["use-another-agent.md"] = (
     "echo 'DOZEN = 12' > bread.py",
     COMMIT,
     "git init -q ../mill",
+    "chmod +x ~/bin/*",
 )
 # Agents that a page needs, as what they print for `--version`; nothing else is asked of them.
 AGENTS = {
