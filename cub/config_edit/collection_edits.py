@@ -131,7 +131,7 @@ def make_list_edits(config: ConfigText, node: ConfigNode, values: list[Any]) -> 
         common = min(last - first, end - start)
         for item, value in zip(node.items[first:last], values[start:end], strict=False):
             if item.is_alias or item.is_empty or not (item.style or item.kind == "scalar"):
-                raise ValueError("this item can't be replaced where it is")
+                raise ValueError("cannot replace this item in place")
             yield TextEdit(item.start, item.end, _format_item(config, words, value, item.style))
         removed += range(first + common, last)
         texts = [_format_item(config, words, value) for value in values[start + common : end]]

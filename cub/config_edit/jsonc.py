@@ -26,11 +26,11 @@ def parse_jsonc(source: SourceText, *, strict: bool = False) -> ConfigNode | Non
     CubError with `path:line:column` for anything else that is not JSON.
     """
     if strict and source.text.startswith(_BOM):
-        raise source.make_error(0, "a byte order mark, which the readers of this file refuse")
+        raise source.make_error(0, "byte order mark (this file's readers reject it)")
     plain = _blank_comments(source)
     last_commas = list(_find_last_commas(plain))
     if strict and last_commas:
-        message = "a comma behind the last item, which the readers of this file refuse"
+        message = "trailing comma (this file's readers reject it)"
         raise source.make_error(last_commas[0], message)
     plain = _blank_places(plain, last_commas)
     if not plain.strip():
@@ -40,12 +40,12 @@ def parse_jsonc(source: SourceText, *, strict: bool = False) -> ConfigNode | Non
         return _parse_node(plain, _skip_blanks(plain, 0), 1)
     except json.JSONDecodeError as error:
         raise source.make_error(
-            error.pos, f"this is not JSON: {describe_json_error(error.msg)}"
+            error.pos, f"invalid JSON: {describe_json_error(error.msg)}"
         ) from None
     except ValueError as error:
-        raise source.make_error(0, f"this is not JSON: {error}") from None
+        raise source.make_error(0, f"invalid JSON: {error}") from None
     except RecursionError:
-        raise source.make_error(0, "this is nested too deeply") from None
+        raise source.make_error(0, "too deeply nested") from None
 
 
 def _blank_comments(source: SourceText) -> str:
@@ -53,7 +53,7 @@ def _blank_comments(source: SourceText) -> str:
 
     def replace_comment(match: re.Match[str]) -> str:
         if match[2]:
-            raise source.make_error(match.start(), "this comment has no end")
+            raise source.make_error(match.start(), "unterminated comment")
         return re.sub(r"[^\r\n]", " ", match[0]) if match[1] else match[0]
 
     plain = _COMMENTS.sub(replace_comment, source.text)
@@ -111,7 +111,7 @@ def _parse_int(digits: str) -> int | float:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 _DECODER = json.JSONDecoder(parse_int=_parse_int, parse_constant=_refuse_constant)

@@ -23,7 +23,7 @@ class NodeReader:
     def take_members(self, node: ConfigNode, known: Iterable[str] = ()) -> dict[str, MappingEntry]:
         """Return the entries of a mapping by key; with `known`, no other key is allowed."""
         if node.kind != "mapping":
-            raise self.make_error(node, "this is not a mapping", "write it like `key: value`")
+            raise self.make_error(node, "expected a mapping", "write it like `key: value`")
         entries = node.collect_entries()
         for key, entry in entries.items() if known else ():
             if key not in known:
@@ -33,26 +33,26 @@ class NodeReader:
     def take_items(self, node: ConfigNode) -> Sequence[ConfigNode]:
         """Return the items of a list."""
         if node.kind != "list":
-            raise self.make_error(node, "this is not a list", "begin each item with `- `")
+            raise self.make_error(node, "expected a list", "start each item with `- `")
         return node.items
 
     def take_text(self, node: ConfigNode) -> str:
         """Return a string."""
         if node.kind != "scalar" or not isinstance(node.value, str):
-            raise self.make_error(node, "this is not a string", "put it in quotes")
+            raise self.make_error(node, "expected a string", "put it in quotes")
         return node.value
 
     def take_word(self, node: ConfigNode, words: Sequence[str]) -> str:
         """Return one of several words."""
         if node.value not in words:
-            message = f"{node.value!r} is none of {', '.join(words)}"
+            message = f"{node.value!r} is not one of {', '.join(words)}"
             raise self.make_error(node, message, suggest_key(str(node.value), words))
         return str(node.value)
 
     def take_count(self, node: ConfigNode) -> int:
         """Return an integer of 0 or more."""
         if type(node.value) is not int or node.value < 0:
-            raise self.make_error(node, "this is not an integer of 0 or more")
+            raise self.make_error(node, "expected an integer of at least 0")
         return node.value
 
     def take_counts(self, node: ConfigNode, names: Sequence[str]) -> dict[str, int]:
@@ -64,4 +64,4 @@ class NodeReader:
 def suggest_key(key: str, known: Iterable[str]) -> str:
     """Return a hint with a known word that is similar, or with all of them."""
     similar = suggest_similar(key, known)
-    return f"did you mean {similar}?" if similar else f"known: {', '.join(known)}"
+    return f"did you mean {similar}?" if similar else f"choose from {', '.join(known)}"

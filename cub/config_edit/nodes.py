@@ -151,11 +151,11 @@ def decode_source(data: bytes, path: str, max_bytes: int = MAX_CONFIG_BYTES) -> 
     """Return the text of a file, if a parser may see it."""
     if len(data) > max_bytes:
         raise CubError(
-            f"this file has {len(data):,} bytes, and cub reads no more than {max_bytes:,}",
+            f"this file has {len(data):,} bytes; cub reads at most {max_bytes:,}",
             where=f"{path}:1:1",
         )
     if data.startswith(_WIDE):
-        raise CubError("this is UTF-16 or UTF-32: save it as UTF-8", where=f"{path}:1:1")
+        raise CubError("this file is UTF-16 or UTF-32", where=f"{path}:1:1")
     try:
         source = SourceText(data.decode(), path)
     except UnicodeDecodeError as error:
@@ -164,7 +164,7 @@ def decode_source(data: bytes, path: str, max_bytes: int = MAX_CONFIG_BYTES) -> 
             error.start, f"byte 0x{data[error.start]:02x} is not UTF-8", "save the file as UTF-8"
         ) from None
     if control := _CONTROL.search(source.text):
-        message = f"U+{ord(control[0]):04X} is no character of a text"
+        message = f"U+{ord(control[0]):04X} is not allowed in a text file"
         raise source.make_error(control.start(), message)
     _refuse_conflict_markers(source)
     return source
@@ -178,6 +178,6 @@ def _refuse_conflict_markers(source: SourceText) -> None:
         others = f" (others: line {lines})" if lines else ""
         raise lined.make_error(
             offsets[0],
-            f"this line is a conflict marker of git's{others}",
+            f"this line is a git conflict marker{others}",
             "resolve the conflict: keep one side, and delete the marker lines",
         )

@@ -77,7 +77,7 @@ def _get_texts(
             return None
         if node.kind != "mapping":
             prefix = f"{location.keys[depth - 1]}: " if depth else ""
-            message = f"{prefix}this is not a mapping of keys to values"
+            message = f"{prefix}expected a mapping of keys to values"
             raise config.source.make_error(node.start, message, hint)
         entry = node.collect_entries().get(key)
         node = entry.value if entry else None
@@ -86,7 +86,7 @@ def _get_texts(
     value = node.to_python()
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        message = f"{location.dotted_key}: this is neither a text nor a list of texts"
+        message = f"{location.dotted_key} must be a string or a list of strings"
         raise config.source.make_error(node.start, message, hint)
     return tuple(items)
 
@@ -94,7 +94,7 @@ def _get_texts(
 def _put_items(config: ConfigText, path: KeyPath, texts: list[str]) -> str:
     node = config.root.find_node(path) if config.root else None
     if node and node.is_alias:
-        raise ValueError("others share this list")
+        raise ValueError("other values share this list")
     return set_value_in_text(config, path, texts, one_item_per_line=True)
 
 

@@ -61,7 +61,7 @@ def set_value(
     except (CubError, ValueError, LookupError):
         pass
     raise CubError(
-        f"cub can't set `{'.'.join(path)}` here without touching the rest of the file",
+        f"cub can't set `{'.'.join(path)}` here without changing other lines",
         where=config.source.path,
         hint=suggest_manual_edit(config, path, value),
     )
@@ -69,7 +69,7 @@ def set_value(
 
 def suggest_manual_edit(config: ConfigText, path: KeyPath, value: Any) -> str:
     """Return a hint with what a user can write into the file."""
-    return f"write it by hand: {format_member(config, path, value)}"
+    return f"add it yourself: {format_member(config, path, value)}"
 
 
 def verify_edit(config: ConfigText, edited_data: bytes, expected: Any) -> bool:
@@ -121,7 +121,7 @@ def _make_edits(config: ConfigText, path: KeyPath, value: Any, *, tall: bool) ->
             return _add_key(config, parent, node, path[depth:], value, tall=tall)
         parent, node = node, entry.value
         if node.is_alias and depth < len(path) - 1:
-            raise ValueError("the mapping is elsewhere")
+            raise ValueError("the mapping is in another place")
     if isinstance(value, list) and value and not node.is_alias:
         return _put_list(config, parent, node, value, tall=tall)
     return [_replace(config, node, value)]
@@ -154,7 +154,7 @@ def _add_key(
         closed = re.search(r"^\.\.\.", config.text[node.end :], re.MULTILINE)
         offset = len(config.text) if node is config.root and not closed else node.end
     elif node.kind != "scalar" or node.value is not None:
-        raise ValueError("this is not a mapping")
+        raise ValueError("expected a mapping")
     elif parent.style or not node.is_empty:
         for key in reversed(path):
             value = {key: value}

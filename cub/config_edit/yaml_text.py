@@ -38,7 +38,7 @@ def parse_yaml(source: SourceText, *, is_fast: bool = False) -> ConfigNode | Non
         at = mark.index if mark else reading.at
         raise source.make_error(at, *_explain_error(error)) from None
     except (yaml.YAMLError, ValueError, OverflowError):  # escapes that are no characters
-        raise source.make_error(reading.at, "what follows this is not YAML") from None
+        raise source.make_error(reading.at, "invalid YAML after this") from None
 
 
 @dataclass(slots=True)
@@ -58,11 +58,11 @@ class _Reading:
             return None
         if start.version not in (None, (1, 2)):
             self.at = start.end_mark.index - len("---")
-            raise self._error("only YAML 1.2 is read", "delete the line %YAML")
+            raise self._error("cub reads only YAML 1.2", "delete the line %YAML")
         root = self._node(self._next(), 1)
         self._next()  # the end of the document
         if _is(self._next(), "DocumentStart"):
-            raise self._error("a second document begins here, and only one is read")
+            raise self._error("a second document starts here; cub reads only one")
         return root
 
     def _next(self) -> Any:
@@ -79,9 +79,9 @@ class _Reading:
         self._count(1)
         if event.tag is not None:
             tag = re.search(r"!\S*", self.source.text[self.at :])
-            raise self._error(f"tags such as {_truncate(tag[0] if tag else '!')} are not read")
+            raise self._error(f"tags such as {_truncate(tag[0] if tag else '!')} are not supported")
         if level > MAX_YAML_LEVELS:
-            raise self._error(f"this is nested more than {MAX_YAML_LEVELS} levels deep")
+            raise self._error(f"nested more than {MAX_YAML_LEVELS} levels deep")
         if event.anchor is not None:
             self.anchors[event.anchor] = None  # until it ends, no alias can mean it
         node = self._value(event, level)
@@ -98,7 +98,7 @@ class _Reading:
         self.values += more
         if self.values > MAX_YAML_VALUES:
             raise self._error(
-                f"up to here there are more than {MAX_YAML_VALUES:,} values, "
+                f"up to this line, the file has more than {MAX_YAML_VALUES:,} values, "
                 "aliases counted in full"
             )
 
@@ -106,14 +106,14 @@ class _Reading:
         node = self.anchors.get(event.anchor)
         if node is None:
             inside = event.anchor in self.anchors
-            why = "stands inside what it repeats" if inside else "has no anchor in front of it"
+            why = "is inside the value that it repeats" if inside else "has no anchor before it"
             raise self._error(f"the alias *{_truncate(event.anchor)} {why}")
         self._count(node.value_count)
         return replace(node, start=event.start_mark.index, end=event.end_mark.index, is_alias=True)
 
     def _scalar(self, event: Any) -> ConfigNode:
         if _HALF.search(event.value):
-            raise self._error("an escape in this text is half a character")
+            raise self._error("an escape in this string is half a character")
         start, end, style = event.start_mark.index, event.end_mark.index, event.style or ""
         if style in ("|", ">"):
             end = start + len(self.source.text[start:end].rstrip())
@@ -156,15 +156,15 @@ class _Reading:
 
     def _key(self, event: Any, entries: dict[Scalar, MappingEntry]) -> ConfigNode:
         if not _is(event, "Scalar"):
-            raise self._error("a key must be a text")
+            raise self._error("a key must be a string")
         key = self._node(event, 1)
         if not isinstance(key.value, str):
             key_text = _truncate(self.source.text[key.start : key.end])
-            hint = f'write it as "{key_text}"' if key_text else "write a key in front of the colon"
+            hint = f'write it as "{key_text}"' if key_text else "write a key before the colon"
             raise self._error(f"the key {key_text!r} is not a string", hint)
         if key.value in entries:
             line = self.source.get_line_number(entries[key.value].key.start)
-            raise self._error(f"the key {_truncate(key.value)!r} is already in line {line}")
+            raise self._error(f"the key {_truncate(key.value)!r} is already on line {line}")
         return key
 
 

@@ -107,10 +107,12 @@ def make_custom_harness(name: str, settings: Mapping[str, Any]) -> CustomHarness
     if isinstance(argv, str) or not isinstance(argv, Sequence) or not argv:
         raise _make_error(name, "argv", "this agent has no command", "write it like [sh, -c, …]")
     if not all(isinstance(word, str) for word in argv) or not argv[0]:
-        raise _make_error(name, "argv", "a command is a list of texts", "put numbers in quotes")
+        raise _make_error(
+            name, "argv", "a command must be a list of strings", "put numbers in quotes"
+        )
     prompt = settings.get("prompt") or "stdin"
     if prompt not in PROMPT_CHANNELS:
-        message = f"{prompt!r} is none of {', '.join(PROMPT_CHANNELS)}"
+        message = f"unknown prompt {prompt!r}: choose from {', '.join(PROMPT_CHANNELS)}"
         raise _make_error(name, "prompt", message, "")
     success_rule, environ = _parse_success_rule(name, settings), parse_environ(name, settings)
     return CustomHarness(name, tuple(argv), prompt, success_rule, environ)
@@ -122,7 +124,7 @@ def _parse_success_rule(name: str, settings: Mapping[str, Any]) -> str | re.Patt
         return str(rule)
     if not isinstance(rule, str) or not rule.startswith(_MATCH) or rule == _MATCH:
         hint = "write exit, result, or match: and a pattern of the final message"
-        raise _make_error(name, "success", f"{rule!r} is no rule of success", hint)
+        raise _make_error(name, "success", f"{rule!r} is not a success rule", hint)
     try:
         return re.compile(rule.removeprefix(_MATCH).strip(), re.MULTILINE)
     except (re.error, OverflowError, RecursionError) as error:
@@ -134,10 +136,10 @@ def parse_environ(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the variables of `harnesses.NAME.env`. Raises CubError for one that is not valid."""
     variables = settings.get("env") or {}
     if not isinstance(variables, Mapping):
-        raise _make_error(name, "env", "this is not a mapping", "write it like {NAME: value}")
+        raise _make_error(name, "env", "expected a mapping", "write it like {NAME: value}")
     for key, value in variables.items():
         if not isinstance(value, str | int | float) or isinstance(value, bool):
-            raise _make_error(name, f"env.{key}", "this is not a text", "put it in quotes")
+            raise _make_error(name, f"env.{key}", "expected a string", "put it in quotes")
         if not isinstance(key, str) or not key or "=" in key or "\0" in f"{key}{value}":
             raise _make_error(name, "env", f"{key!r} can't be a variable", "")
     return {key: str(value) for key, value in variables.items()}

@@ -132,7 +132,7 @@ class _ScriptReader(NodeReader):
     def take_steps(self, entry: MappingEntry) -> tuple[ScriptStep, ...]:
         items = self.take_items(entry.value)
         if not items:
-            raise self.make_error(entry.value, "this task has no steps", "begin each with `- `")
+            raise self.make_error(entry.value, "this task has no steps", "start each with `- `")
         return tuple(map(self._read_step, items))
 
     def _read_step(self, node: ConfigNode) -> ScriptStep:

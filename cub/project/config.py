@@ -12,7 +12,7 @@ from cub.config_edit.yaml_text import parse_yaml
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.installation import find_installation
-from cub.project.setting_kinds import find_setting_fault
+from cub.project.setting_kinds import SettingFault, find_setting_fault
 from cub.project.settings import (
     COMMAND_KEYS,
     DEFAULT_MAP_TOKENS,
@@ -100,7 +100,7 @@ def _require_known(root: ConfigNode | None, source: SourceText, version: str, sc
         if not setting or not entry or value is None or find_setting_fault(setting, value):
             continue
         if key == "requires-cub" and not _is_met(value, version):
-            message = f"this project needs cub {value}, this is cub {version}"
+            message = f"this project needs cub {value}, and this is cub {version}"
             hint = "install a version of cub that matches"
             if command := find_installation().suggest_upgrade():
                 hint += f"; `{command}` gets the newest one"
@@ -149,11 +149,10 @@ class ConfigLayer:
             line = self.source.get_line_number(entry.key.start)
             self.values[".".join(path)] = LayerValue(value, line)
 
-    def make_error(
-        self, path: SettingPath, node: ConfigNode, message: str, hint: str = ""
-    ) -> CubError:
+    def make_error(self, path: SettingPath, node: ConfigNode, fault: SettingFault) -> CubError:
         """Make an error that names the place of a value, and its key."""
-        return self.source.make_error(node.start, f"{self.prefix}{'.'.join(path)}: {message}", hint)
+        name = f"{self.prefix}{'.'.join(path)}"
+        return self.source.make_error(node.start, fault.describe(name), fault.hint)
 
 
 def parse_layer(root: ConfigNode | None, source: SourceText) -> ConfigLayer:
@@ -162,7 +161,7 @@ def parse_layer(root: ConfigNode | None, source: SourceText) -> ConfigLayer:
     if root is None or _is_null(root):
         return layer
     if root.kind != "mapping":
-        raise source.make_error(root.start, "this is not a mapping of keys to values")
+        raise source.make_error(root.start, "expected a mapping of keys to values")
     _read_entries(root, layer, ())
     layer.warnings.sort(key=lambda warning: warning.line or 0)
     return layer
@@ -208,7 +207,7 @@ def _read_named_entries(entry: MappingEntry, layer: ConfigLayer, path: SettingPa
 def _is_mapping(node: ConfigNode, layer: ConfigLayer, path: SettingPath) -> bool:
     """Return whether there is something to read in the node; CubError for another type."""
     if node.kind != "mapping" and not _is_null(node):
-        raise layer.make_error(path, node, "this is not a mapping")
+        raise layer.make_error(path, node, SettingFault("must be a mapping"))
     return node.kind == "mapping"
 
 
@@ -218,7 +217,7 @@ def _require_valid(
     if fault := find_setting_fault(setting, node.to_python()):
         place = node if fault.item is None else node.items[fault.item]
         place = place.find_node([fault.key] if fault.key else []) or place
-        raise layer.make_error(path, place, fault.message, fault.hint)
+        raise layer.make_error(path, place, fault)
 
 
 def _warn_unknown_key(
@@ -228,14 +227,14 @@ def _warn_unknown_key(
     line = layer.source.get_line_number(entry.key.start)
     warnings = layer.warnings
     if len(warnings) == MAX_UNKNOWN_KEYS:
-        warnings.append(PlanWarning("more keys are unknown", layer.source.path, line))
+        warnings.append(PlanWarning("more unknown keys, not listed", layer.source.path, line))
     if len(warnings) > MAX_UNKNOWN_KEYS:
         return
     known = known or list_member_keys(path[:-1])
     keys = [key for key in known if not (layer.prefix and key == "profiles")]
     near = suggest_similar(path[-1], keys)
     key, meant = (layer.prefix + ".".join((*path[:-1], name)) for name in (path[-1], near))
-    hint = f"did you mean {meant!r}?" if near else "it is kept, and has no effect"
+    hint = f"did you mean {meant!r}?" if near else "cub keeps the key and ignores it"
     warnings.append(PlanWarning(f"unknown key {key!r}", layer.source.path, line, hint))
 
 

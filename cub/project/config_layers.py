@@ -157,7 +157,7 @@ def iter_environment_values(environ: Mapping[str, str]) -> Iterator[EnvironmentV
         except CubError as error:
             raise CubError(error.message, where=name, hint=error.hint) from None
         if fault := find_setting_fault(setting, value):
-            raise CubError(fault.message, where=name, hint=fault.hint)
+            raise CubError(fault.describe("").lstrip(), where=name, hint=fault.hint)
         yield EnvironmentValue(setting, name, value)
 
 
@@ -179,7 +179,7 @@ def parse_setting_value(words: str, setting: Setting | None = None) -> Any:
             return None if NULL_PATTERN.fullmatch(words) else words
         root = parse_yaml(source)
     except CubError as error:
-        message = f"{words!r} can't be read: {error.message}"
+        message = f"cannot read {words!r}: {error.message}"
         raise CubError(message, hint=error.hint) from None
     return root.to_python() if root else None
 
@@ -246,10 +246,12 @@ def _find_profile(project: ConfigLayer, user: ConfigLayer, name: str) -> ConfigL
     profiles = {**user.profiles, **project.profiles}
     if name not in profiles:
         near = suggest_similar(name, profiles)
-        known = f"there are: {', '.join(profiles)}" if profiles else "`profiles` has none"
-        raise UsageError(f"no profile {name!r}", hint=f"did you mean {near!r}?" if near else known)
+        known = f"choose from {', '.join(profiles)}" if profiles else "add it to `profiles`"
+        raise UsageError(
+            f"unknown profile {name!r}", hint=f"did you mean {near!r}?" if near else known
+        )
     return profiles[name]
 
 
 def _describe_ignored(key: str) -> str:
-    return f"{key!r} is not taken from here: it counts in the project's own file only"
+    return f"{key!r} is ignored here: set it in the project's .cub/config.yaml"

@@ -56,7 +56,7 @@ def _make_mapping(section: str) -> JsonTree:
 
 
 def _describe(setting: Setting) -> str:
-    only = " It counts in the project's own file only." if setting.is_project_only else ""
+    only = " It is read from the project's own file only." if setting.is_project_only else ""
     return setting.description + only
 
 

@@ -75,9 +75,9 @@ def parse_json_settings(data: bytes) -> dict[str, Any]:
     try:
         tree = json.loads(data, object_pairs_hook=_make_object, parse_constant=_refuse_constant)
     except RecursionError:
-        raise ValueError("this is nested too deeply") from None
+        raise ValueError("too deeply nested") from None
     if not isinstance(tree, dict):
-        raise ValueError("this is not an object")  # noqa: TRY004 - as for invalid JSON
+        raise ValueError("expected an object")  # noqa: TRY004 - as for invalid JSON
     return tree
 
 
@@ -134,9 +134,9 @@ def _is_same_json(left: Any, right: Any) -> bool:
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(tree := dict(pairs)) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key occurs twice")
     return tree
 
 
 def _refuse_constant(text: str) -> None:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a JSON number")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from cub.errors import CubError
 from cub.project.config import CONFIG_FILE, parse_config_tree
 
-ExecutableKind = Literal["command", "hook", "bootstrap", "agent file", "client setting"]
+ExecutableKind = Literal["command", "hook", "bootstrap", "agent file", "agent setting"]
 
 # Of `run`; the last ones say what those commands may see, and whether checks have to decide.
 _RUN_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "accept_unverified",
@@ -27,9 +27,9 @@ _FILES: tuple[tuple[ExecutableKind, str], ...] = (
     ("hook", r"\.cub/hooks/.*"),
     ("hook", r"\.(?:claude|cursor|codex|gemini|github|opencode)/hooks(?:/.*|\.json)"),
     ("hook", r"\.githooks/.*|\.husky/.*|\.pre-commit-config\.yaml|\.?lefthook\.ya?ml"),
-    ("client setting", r"\.claude/settings(?:\.local)?\.json|\.gemini/settings\.json"),
-    ("client setting", r"\.codex/config\.toml|\.aider\.conf\.yml|opencode\.jsonc?"),
-    ("client setting", r"\.mcp\.json|\.(?:cursor|vscode)/mcp\.json|\.opencode/plugins?/.*"),
+    ("agent setting", r"\.claude/settings(?:\.local)?\.json|\.gemini/settings\.json"),
+    ("agent setting", r"\.codex/config\.toml|\.aider\.conf\.yml|opencode\.jsonc?"),
+    ("agent setting", r"\.mcp\.json|\.(?:cursor|vscode)/mcp\.json|\.opencode/plugins?/.*"),
     ("agent file", r"\.cub/agents/.*|\.agents/(?!rules/).*"),
     ("agent file", r"\.claude/(?:agents|commands|skills)/.*"),
     ("agent file", r"\.(?:opencode|cursor|gemini)/(?:agents?|commands?)/.*"),
@@ -52,7 +52,7 @@ def classify_executable_path(path: str) -> ExecutableKind | None:
     A path with `/` at its end is a folder that is taken from elsewhere as a whole.
     """
     kind = next((row_kind for row_kind, pattern in _PATTERNS if pattern.fullmatch(path)), None)
-    return kind or ("client setting" if _FOLDER_PATTERN.fullmatch(path) else None)
+    return kind or ("agent setting" if _FOLDER_PATTERN.fullmatch(path) else None)
 
 
 def list_config_commands(
@@ -69,7 +69,7 @@ def list_config_commands(
         for name, overlay in _iter_entries(_get_value(tree, "profiles")):
             commands |= _list_overlay_commands(overlay, f"profiles.{name}.", omit)
     except (TypeError, ValueError, RecursionError) as error:
-        raise CubError("this file has a value that can't be shown", where=path) from error
+        raise CubError("cannot show a value of this file", where=path) from error
     return commands
 
 

@@ -176,8 +176,8 @@ def _require_no_file(reader: _TreeReader, folder: str) -> None:
         if name in reader.names(parent):
             if reader.tree.has_folder(folder):
                 return
-            message = "this is a file, where cub needs a folder"
-            raise CubError(message, where=folder, hint="move it away")
+            message = "this is a file, but cub needs a directory here"
+            raise CubError(message, where=folder, hint="move it to another place")
         folder = parent
 
 

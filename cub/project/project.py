@@ -57,16 +57,16 @@ def find_project_root(start: Path) -> Path:
     try:
         start = Path(os.path.realpath(start, strict=True))
     except (FileNotFoundError, NotADirectoryError):
-        raise CubError("there is no such folder", where=start_name) from None
+        raise CubError("no such directory", where=start_name) from None
     except OSError as error:
         raise make_os_error(error, start_name, "cannot be opened") from error
     if not start.is_dir():
-        raise CubError("this is not a folder", where=start_name)
+        raise CubError("not a directory", where=start_name)
     if git.is_bare_repository(start):
         raise CubError(
-            "this is a bare repository: it has no files for cub",
+            "this is a bare repository, without a working tree",
             where=start_name,
-            hint="run cub in a clone of it; only `cub diff REV..REV` works here",
+            hint="run cub in a clone; only `cub diff REV..REV` works here",
         )
     top, home = git.find_toplevel(start), find_home()
     counts = top is not None and top != home and not _is_ignored_by(top, start)
@@ -79,7 +79,7 @@ def find_project_root(start: Path) -> Path:
         if folder == top:
             break
     root, why = (
-        (top, "the top of a git work tree") if top and counts else (start, "no .cub/, no git")
+        (top, "the top of a git working tree") if top and counts else (start, "no .cub/, no git")
     )
     log_debug(f"the project is {root.as_posix()}: {why}")
     return root
@@ -93,7 +93,7 @@ def resolve_target(project: Project, path: str) -> str:
         only_claude = "CLAUDE.md" in names and "AGENTS.md" not in names
         path = posixpath.join(path, "CLAUDE.md" if only_claude else "AGENTS.md")
     elif not tree.has_folder(posixpath.dirname(path)) or find_target(path) is None:
-        raise UsageError("no such folder or instruction file", where=path)
+        raise UsageError("no such directory or instruction file", where=path)
     if problem := find_target_problem(path):
         raise UsageError(f"this {problem}", where=path)
     _require_same_repository(project, path)
@@ -119,7 +119,7 @@ def _require_same_repository(project: Project, path: str) -> None:
             return
         if git.find_toplevel(folder) == folder:
             raise UsageError(
-                "this belongs to another git repository",
+                "this path is in another git repository",
                 where=path,
                 hint=f"run cub there: cub -C {folder.relative_to(project.root).as_posix()} init",
             )

@@ -1,7 +1,7 @@
 """Check values of each kind of setting, and fill the templates that users write.
 
-A template has words in braces, as `cub/{run}`: names alone, never Python's formats, which could
-name attributes and widths.
+A template has placeholders in braces, such as `cub/{run}`. Python's formats are not supported, as
+they could name attributes and widths.
 """
 
 from __future__ import annotations
@@ -27,6 +27,11 @@ class SettingFault(NamedTuple):
     hint: str = ""
     item: int | None = None
     key: str = ""
+
+    def describe(self, name: str) -> str:
+        """Return the message about a value, which has this name."""
+        item = "" if self.item is None else f"[{self.item}]"
+        return f"{name}{item}{self.key and '.'}{self.key} {self.message}"
 
 
 class _Rule(NamedTuple):
@@ -77,19 +82,19 @@ _UNITS = {"s": 1, "m": 60, "h": 3600}
 _BYTES = {"kB": 10, "MB": 20, "GB": 30}  # powers of two
 _RULES: dict[SettingKind, _Rule] = {
     "flag": _Rule(lambda _, value: isinstance(value, bool), "true or false"),
-    "whole": _Rule(_fits_whole, "a whole number of {least} or more"),
-    "number": _Rule(_fits_number, "a number of {least} or more"),
-    "template": _Rule(lambda _, value: isinstance(value, str), "a text", "put it in quotes"),
-    "text": _Rule(lambda _, value: isinstance(value, str), "a text", "put it in quotes"),
-    "time": _Rule(_fits_time, "a time such as 90s, 30m or 2h", "a number alone counts seconds"),
-    "size": _Rule(_fits_size, "a size such as 500kB, 64MB or 1GB", "a number alone counts bytes"),
+    "whole": _Rule(_fits_whole, "an integer of at least {least}"),
+    "number": _Rule(_fits_number, "a number of at least {least}"),
+    "template": _Rule(lambda _, value: isinstance(value, str), "a string", "put it in quotes"),
+    "text": _Rule(lambda _, value: isinstance(value, str), "a string", "put it in quotes"),
+    "time": _Rule(_fits_time, "a time such as 90s, 30m, or 2h", "a number alone means seconds"),
+    "size": _Rule(_fits_size, "a size such as 500kB, 64MB, or 1GB", "a number alone means bytes"),
     "choice": _Rule(lambda setting, value: value in setting.choices, ""),
     "choices": _Rule(_fits_texts, "a list of words", "write it like [map]"),
-    "texts": _Rule(_fits_texts, "a list of texts", "write it like [one, two]"),
+    "texts": _Rule(_fits_texts, "a list of strings", "write it like [one, two]"),
     "commands": _Rule(
         lambda _, value: isinstance(value, list),
         "a list of commands",
-        'it must be a list such as [{name: Changes, command: "git diff"}]',
+        'write it like [{name: Changes, command: "git diff"}]',
     ),
     "mapping": _Rule(lambda _, value: isinstance(value, dict), "a mapping"),
     "specifier": _Rule(_fits_specifier, "a version specifier", 'write it like ">=0.1"'),
@@ -117,10 +122,10 @@ def find_setting_fault(setting: Setting, value: Any) -> SettingFault | None:
     if value is None:
         return None
     if not rule.fits(setting, value):
-        what = "this" if "a list" in rule.words or "a map" in rule.words else _quote_value(value)
-        words = rule.words.format(least=setting.minimum)
-        message = f"{what} is not {words}" if words else _describe_choices(setting, value)
-        return SettingFault(message, rule.hint)
+        is_long = "a list" in rule.words or "a map" in rule.words
+        words = rule.words.format(least=setting.minimum) or _join_words(setting.choices)
+        given = "" if is_long else f", not {_quote_value(value)}"
+        return SettingFault(f"must be {words}{given}", rule.hint)
     if setting.kind == "template":
         problem = find_template_problem(value, setting.choices)
         return SettingFault(problem, describe_template_words(setting.choices)) if problem else None
@@ -131,35 +136,36 @@ def find_setting_fault(setting: Setting, value: Any) -> SettingFault | None:
 
 
 def _find_choice_fault(setting: Setting, number: int, item: Any) -> SettingFault | None:
-    known = item in setting.choices
-    return None if known else SettingFault(_describe_choices(setting, item), item=number)
+    if item in setting.choices:
+        return None
+    message = f"must be {_join_words(setting.choices)}, not {_quote_value(item)}"
+    return SettingFault(message, item=number)
 
 
 def _find_target_fault(_: Setting, number: int, item: Any) -> SettingFault | None:
     problem = find_target_problem(item)
-    return SettingFault(f"{_quote_value(item)} {problem}", item=number) if problem else None
+    return SettingFault(f"({_quote_value(item)}) {problem}", item=number) if problem else None
 
 
 def _find_command_fault(_: Setting, number: int, item: Any) -> SettingFault | None:
     """Return what is wrong with an item of `context_commands`; None if nothing is."""
-    which = f"context_commands[{number}]"
     if not isinstance(item, dict):
-        return SettingFault(f"{which} is not a mapping", "it has a name and a command", number)
+        return SettingFault("must be a mapping", "give it a name and a command", number)
     for row in COMMAND_KEYS:
         value = item.get(row.key)
         if row.default is None and (value is None or value == ""):
-            return SettingFault(f"{which}: the key {row.key!r} is missing", item=number)
+            return SettingFault(f"lacks the key {row.key!r}", item=number)
         if row.key == "on_failure" and isinstance(value, str):
             value = value.lower()
         if fault := find_setting_fault(row, value):
-            return SettingFault(f"{which}.{row.key}: {fault.message}", fault.hint, number, row.key)
+            return SettingFault(fault.message, fault.hint, number, row.key)
     return None
 
 
 def _find_text_fault(setting: Setting, number: int, item: Any) -> SettingFault | None:
     if setting.key != "run.checks" or item.strip():
         return None
-    return SettingFault("this is empty", "any attempt would pass it: delete it", number)
+    return SettingFault("is empty", "delete it: an empty command always succeeds", number)
 
 
 _ITEM_RULES: dict[SettingKind, Callable[[Setting, int, Any], SettingFault | None]] = {
@@ -170,12 +176,9 @@ _ITEM_RULES: dict[SettingKind, Callable[[Setting, int, Any], SettingFault | None
 }
 
 
-def _describe_choices(setting: Setting, value: Any) -> str:
-    """Return the fault of a value that is none of the choices."""
-    *most, last = setting.choices
-    if len(most) == 1:
-        return f"{_quote_value(value)} is neither {most[0]} nor {last}"
-    return f"{_quote_value(value)} is none of {', '.join(most)} and {last}"
+def _join_words(words: Sequence[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)}{',' * (len(most) > 1)} or {last}" if most else last
 
 
 def _quote_value(value: Any) -> str:
@@ -197,15 +200,15 @@ def fill_template(template: str, words: Mapping[str, str]) -> str:
 def find_template_problem(template: str, names: Sequence[str]) -> str:
     """Return what is wrong with a template that may hold these names; "" if nothing is."""
     if len(template) > MAX_TEMPLATE_CHARS:
-        return f"a template has no more than {MAX_TEMPLATE_CHARS:,} characters"
+        return f"is longer than {MAX_TEMPLATE_CHARS:,} characters"
     for match in _PART.finditer(template):
         if match[2]:
             part = re.match(r"\{[^{}]*\}?|\}", template[match.start() :])
             text = part[0] if part else match[0]
             text = text if len(text) <= 40 else f"{text[:39]}…"
-            return f"{text!r} is no word of this template"
+            return f"has an unknown placeholder {text!r}"
         if match[1] and match[1] not in names:
-            return f"{match[0]!r} is no word of this template"
+            return f"has an unknown placeholder {match[0]!r}"
     return ""
 
 
@@ -216,5 +219,5 @@ def build_template_pattern(names: Sequence[str]) -> str:
 
 def describe_template_words(names: Sequence[str]) -> str:
     """Say what a template may hold, for the message about an invalid one."""
-    *most, last = (f"{{{name}}}" for name in names)
-    return f"it may hold {', '.join(most)} and {last}; {{{{ and }}}} stand for braces"
+    known = _join_words([f"{{{name}}}" for name in names])
+    return f"choose from {known}; write {{{{ and }}}} for braces"

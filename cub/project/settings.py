@@ -41,93 +41,99 @@ _PROJECT_ONLY = (
 )  # fmt: skip
 DEFAULT_MAP_TOKENS = 1500
 _ROWS = (
-    Setting("schema", "whole", None, "The last migration applied; cub writes it."),
-    Setting("requires-cub", "specifier", None, "The versions of cub that may work here."),
+    Setting("schema", "whole", None, "The last applied migration; written by cub."),
+    Setting("requires-cub", "specifier", None, "The allowed versions of cub."),
     Setting("targets", "targets", [*DEFAULT_TARGETS], "The instruction files to manage."),
     Setting("placement", "choice", "bottom", "Where a new section goes.", ("bottom", "top")),
-    Setting("inline", "choices", [], "What stands in the section itself, for agents that do "
-            "not follow @path.", ("map", "constitution")),
+    Setting("inline", "choices", [], "What to put into the section itself, for agents that don't "
+            "follow @path.", ("map", "constitution")),
     Setting("map.tokens", "whole", DEFAULT_MAP_TOKENS,
-            "How long the map may be, in tokens; 0 for none."),
-    Setting("map.exclude", "texts", [], "Paths that the map leaves out, as in a .gitignore."),
-    Setting("map.commit", "flag", True, "Whether the map is shared through git."),
-    Setting("tasks.backend", "choice", "jsonl", "Where the tasks are kept.", ("jsonl", "beads")),
-    Setting("tasks.commit", "flag", True, "Whether the tasks are shared through git."),
-    Setting("run.harness", "text", "auto", "The agent that works on the tasks; several "
-            "with commas, the next one for when one can't go on."),
-    Setting("run.model", "text", None, "The model that the agent is to use."),
+            "Size limit of the map in tokens; 0 turns the map off."),
+    Setting("map.exclude", "texts", [], "Paths that the map leaves out; .gitignore syntax."),
+    Setting("map.commit", "flag", True, "Whether git tracks the map."),
+    Setting("tasks.backend", "choice", "jsonl", "Where tasks are stored.", ("jsonl", "beads")),
+    Setting("tasks.commit", "flag", True, "Whether git tracks the tasks."),
+    Setting("run.harness", "text", "auto", "The agent that works on tasks; a list "
+            "with commas names fallbacks."),
+    Setting("run.model", "text", None, "The model that the agent uses."),
     Setting("run.checks", "texts", [], "Commands that must succeed before a task is done."),
-    Setting("run.known_failures", "choice", "fix", "Whether a task without a check of its own has "
-            "to fix a failure from before.", ("fix", "excuse")),
-    Setting("run.accept_unverified", "flag", False, "Whether a task may be done although no check "
-            "could judge it."),
+    Setting("run.known_failures", "choice", "fix", "Whether a task without its own check must "
+            "fix a check that failed before.", ("fix", "excuse")),
+    Setting("run.accept_unverified", "flag", False, "Whether a task can be done when no check "
+            "could verify it."),
     Setting("run.allow_removed_tests", "flag", False, "Whether an attempt may remove tests."),
-    Setting("run.protect", "texts", [], "Paths that no attempt may change, as in a .gitignore."),
-    Setting("run.max_attempts", "whole", 3, "How often a task is tried.", minimum=1),
-    Setting("run.timeout", "time", "30m", "How long an attempt may take."),
-    Setting("run.idle_timeout", "time", "15m", "How long an agent may be silent."),
-    Setting("run.commit", "flag", True, "Whether finished tasks are committed."),
-    Setting("run.message", "template", "{type}({id}): {title}", "The message of such a commit.",
+    Setting("run.protect", "texts", [], "Paths that no attempt may change; .gitignore syntax."),
+    Setting("run.max_attempts", "whole", 3, "How many attempts a task gets.", minimum=1),
+    Setting("run.timeout", "time", "30m", "Time limit of an attempt."),
+    Setting("run.idle_timeout", "time", "15m", "How long an agent may go without output."),
+    Setting("run.commit", "flag", True, "Whether cub commits finished tasks."),
+    Setting("run.message", "template", "{type}({id}): {title}", "The commit message of a task.",
             ("type", "id", "title")),
-    Setting("run.branch", "template", None, "The branch to work on.", ("run", "date", "epic")),
+    Setting("run.branch", "template", None, "The branch that a run uses.", ("run", "date", "epic")),
     Setting("run.permissions", "choice", "auto", "What the agent may do without asking.",
             ("auto", "bypass")),
-    Setting("run.wrap", "texts", [], "A command that the agent is started with."),
-    Setting("run.hide_env", "texts", [], "Variables that agents and checks do not get, as AWS_*."),
-    Setting("run.max_file_size", "size", "1GB", "How large a file may be that git does not "
-            "ignore."),
-    Setting("run.keep_ignored", "size", "64MB", "How much of ignored files an attempt can't lose; "
-            "0 for nothing."),
-    Setting("run.notify", "text", None, "A command that is told when a run needs a person."),
-    Setting("run.budget.usd", "number", None, "How many dollars a run may cost."),
-    Setting("run.budget.tokens", "whole", None, "How many tokens a run may use."),
-    Setting("run.budget.iterations", "whole", None, "How many attempts a run may make."),
+    Setting("run.wrap", "texts", [], "A command that starts the agent, such as a sandbox."),
+    Setting("run.hide_env", "texts", [], "Variables to hide from agents and checks, such "
+            "as AWS_*."),
+    Setting("run.max_file_size", "size", "1GB", "Size limit of a file that git doesn't ignore."),
+    Setting("run.keep_ignored", "size", "64MB", "How much of the ignored files cub backs up; "
+            "0 for none."),
+    Setting("run.notify", "text", None, "A command that cub runs when a run needs you."),
+    Setting("run.budget.usd", "number", None, "Cost limit of a run in dollars."),
+    Setting("run.budget.tokens", "whole", None, "Token limit of a run."),
+    Setting("run.budget.iterations", "whole", None, "Attempt limit of a run."),
     Setting("code.model", "text", None, "The model of the built-in agent, such as "
             "openai/MODEL or ollama/MODEL. Without it, the key that is set decides."),
     Setting("code.small_model", "text", None, "The model that summarizes long conversations."),
-    Setting("code.base_url", "text", None, "The address of the service, for the model's provider."),
-    Setting("code.api_key", "text", None, "The key for it."),
-    Setting("code.timeout", "time", "5m", "How long a model may send nothing."),
-    Setting("code.max_output_tokens", "whole", None, "How long a reply may be, in tokens; 16384 "
-            "without a value.", minimum=1),
-    Setting("code.compaction_threshold", "whole", None, "From how many tokens on old messages are "
-            "summarized; 160000 without a value.", minimum=1),
+    Setting("code.base_url", "text", None, "The URL of the model provider's service."),
+    Setting("code.api_key", "text", None, "The API key for that service."),
+    Setting("code.timeout", "time", "5m", "How long a model may go without output."),
+    Setting("code.max_output_tokens", "whole", None, "Length limit of a reply in tokens; 16384 "
+            "if not set.", minimum=1),
+    Setting("code.compaction_threshold", "whole", None, "The number of tokens from which old "
+            "messages are summarized; 160000 if not set.", minimum=1),
     Setting("code.permissions", "choice", "ask", "What the built-in agent may do without asking.",
             ("ask", "accept-edits", "plan", "bypass")),
-    Setting("code.allow", "texts", [], "Calls that need no approval, as Bash(git diff *)."),
-    Setting("code.deny", "texts", [], "Calls that are never allowed, as Read(.env). Those of all "
-            "configurations count.", is_collected=True),
-    Setting("code.search_url", "text", None, "A SearXNG server, which WebSearch asks."),
-    Setting("code.cache.enabled", "flag", True, "Whether results of Read, Glob and Grep are "
+    Setting("code.allow", "texts", [], "Calls that need no approval, such as Bash(git diff *)."),
+    Setting("code.deny", "texts", [], "Calls that are never allowed, such as Read(.env). "
+            "cub combines the lists of all configuration files.", is_collected=True),
+    Setting("code.search_url", "text", None, "The URL of a SearXNG server for WebSearch."),
+    Setting("code.cache.enabled", "flag", True, "Whether results of Read, Glob, and Grep are "
             "reused."),
-    Setting("code.cache.size", "whole", 200, "How many results are kept.", minimum=1),
+    Setting("code.cache.size", "whole", 200, "How many results the cache keeps.", minimum=1),
     Setting("code.cache.ttl", "time", "30s", "How long a result of Glob or Grep is reused."),
-    Setting("code.debug", "flag", False, "Whether turns, retries and tokens are shown on stderr."),
+    Setting("code.debug", "flag", False, "Whether turns, retries, and tokens are shown on stderr."),
     Setting("harnesses.*.argv", "texts", [], "The command that starts the agent NAME."),
     Setting("harnesses.*.prompt", "choice", "stdin", "How the agent gets its prompt.",
             ("stdin", "file", "arg")),
-    Setting("harnesses.*.success", "text", "exit", "How the agent tells that it succeeded."),
+    Setting("harnesses.*.success", "text", "exit", "How cub detects that the agent succeeded."),
     Setting("harnesses.*.env", "mapping", {}, "Environment variables for the agent."),
-    Setting("harnesses.*.acp", "texts", [], "The command of an agent that speaks the Agent Client "
-            "Protocol."),
-    Setting("harnesses.*.modes", "mapping", {}, "Modes of such an agent, for auto and bypass."),
-    Setting("harnesses.*.args", "texts", [], "Further arguments of an agent that cub knows."),
-    Setting("harnesses.*.model", "text", None, "The model of the agent NAME, without run.model."),
-    Setting("harnesses.*.user_settings", "flag", True, "Whether the agent uses your settings for "
-            "all projects; only for claude and codex."),
-    Setting("ledger.commit", "flag", True, "Whether the ledger is shared through git."),
-    Setting("context_commands", "commands", [], "Commands whose output goes in front of prompts."),
+    Setting("harnesses.*.acp", "texts", [], "The command of an agent that supports the Agent "
+            "Client Protocol."),
+    Setting("harnesses.*.modes", "mapping", {}, "That agent's modes for auto and bypass."),
+    Setting("harnesses.*.args", "texts", [], "More arguments for an agent that cub supports."),
+    Setting("harnesses.*.model", "text", None, "The agent's model if run.model is not set."),
+    Setting("harnesses.*.user_settings", "flag", True, "Whether the agent reads your own settings "
+            "for all projects; only for claude and codex."),
+    Setting("ledger.commit", "flag", True, "Whether git tracks the ledger."),
+    Setting("context_commands", "commands", [], "Commands that add their output to prompts."),
     Setting("context_parallel", "whole", 8, "How many of these commands run at the same time.",
             minimum=1),
 )  # fmt: skip
 
 # The keys of each item of `context_commands`; the first two are required.
 COMMAND_KEYS = (
-    Setting("name", "text", None, "What the block is called."),
-    Setting("command", "text", None, "The line that /bin/sh runs."),
-    Setting("on_failure", "choice", "warn", "What a failure does.", ("warn", "ignore", "fail")),
-    Setting("timeout", "time", 10, "How long it may take."),
-    Setting("max_output", "size", "64kB", "How much of stdout, and of stderr, is taken."),
+    Setting("name", "text", None, "The name of the block."),
+    Setting("command", "text", None, "The command line, run by /bin/sh."),
+    Setting(
+        "on_failure",
+        "choice",
+        "warn",
+        "What happens if the command fails.",
+        ("warn", "ignore", "fail"),
+    ),
+    Setting("timeout", "time", 10, "Time limit of the command."),
+    Setting("max_output", "size", "64kB", "How much of stdout, and of stderr, is kept."),
 )
 
 SETTINGS = tuple(row._replace(is_project_only=row.path[0] in _PROJECT_ONLY) for row in _ROWS)
@@ -135,12 +141,12 @@ SECTION_DESCRIPTIONS = {
     "map": "The map of the project.",
     "tasks": "The tasks of the project.",
     "run": "The run loop.",
-    "run.budget": "What a run may use up.",
+    "run.budget": "The limits of a run.",
     "code": "The built-in agent.",
     "code.cache": "The explore cache of the built-in agent.",
-    "harnesses": "Agents by name: your own, or changes to those that cub knows.",
+    "harnesses": "Agents by name: your own, or changes to those that cub supports.",
     "ledger": "The record of all attempts.",
-    "profiles": "Overlays of the keys that count everywhere, by name.",
+    "profiles": "Named sets of values that replace others.",
 }
 USER_NAMED_SECTIONS = ("harnesses", "profiles")  # users choose the names in them
 TOP_LEVEL_KEYS = tuple(dict.fromkeys([*(setting.path[0] for setting in SETTINGS), "profiles"]))

@@ -78,11 +78,11 @@ def find_target_problem(path: str) -> str:
     if path.startswith("/") or "\\" in path or ".." in folders:
         return "is not a path inside the project, written with /"
     if ".git" in folders or ".cub" in folders:
-        return "is in a folder of git's or cub's own"
+        return "is in .git or .cub"
     if not path.isprintable():
         return "is not a printable name"
     if find_target(normalize_target(path)) is None or path.endswith("/"):
         nested = ", ".join(target.path for target in TARGETS if target.can_be_nested)
         others = ", ".join(target.path for target in TARGETS if not target.can_be_nested)
-        return f"is not a file that cub manages ({nested}, here or in a folder; {others})"
+        return f"is not a file that cub manages ({nested}, here or in a subdirectory; {others})"
     return ""

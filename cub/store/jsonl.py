@@ -86,11 +86,11 @@ def decode_record(text: bytes) -> Record:
         raise ValueError("this is not UTF-8") from None
     except json.JSONDecodeError as error:
         reason = describe_json_error(error.msg)
-        raise ValueError(f"this is not JSON: {reason}, column {error.colno}") from None
+        raise ValueError(f"invalid JSON: {reason}, column {error.colno}") from None
     except RecursionError:
         raise ValueError("this is nested too deep") from None
     if end < len(words):
-        raise ValueError(f"this is not JSON: there is text after the end, column {end + 1}")
+        raise ValueError(f"invalid JSON: there is text after the end, column {end + 1}")
     if text.count(b"[") + text.count(b"{") > _MAX_DEPTH and _measure_depth(value) > _MAX_DEPTH:
         raise ValueError("this is nested too deep")
     if not isinstance(value, dict):

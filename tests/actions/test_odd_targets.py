@@ -82,7 +82,7 @@ def test_a_file_where_a_folder_is_needed_is_named(project: Path, path: str, file
     write(project, file, "x")
     init(project)
     before = tree(project)
-    with pytest.raises(CubError, match="this is a file, where cub needs a folder") as caught:
+    with pytest.raises(CubError, match="this is a file, but cub needs a directory here") as caught:
         init(project, targets=(AGENTS, path))
     assert caught.value.where == file
     assert tree(project) == before

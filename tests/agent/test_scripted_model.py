@@ -69,15 +69,15 @@ def test_a_request_without_tools_gets_a_summary(tmp_path: Path) -> None:
     ("text", "where", "message"),
     [
         ("", "script.yaml", "empty"),
-        ("[]", ":1:1", "not a mapping"),
+        ("[]", ":1:1", "expected a mapping"),
         ("conversation: []", ":1:1", "unknown key 'conversation'"),
-        ("conversations: {}", ":1:16", "not a list"),
-        ("conversations: [{when: x}]", ":1:17", "not a list"),
-        ("conversations: [{replies: [{text: 5}]}]", ":1:35", "not a string"),
-        ("conversations: [{replies: [{stop: never}]}]", ":1:35", "'never' is none of"),
-        ("conversations: [{replies: [{calls: [Read]}]}]", ":1:37", "not a mapping"),
+        ("conversations: {}", ":1:16", "expected a list"),
+        ("conversations: [{when: x}]", ":1:17", "expected a list"),
+        ("conversations: [{replies: [{text: 5}]}]", ":1:35", "expected a string"),
+        ("conversations: [{replies: [{stop: never}]}]", ":1:35", "'never' is not one of"),
+        ("conversations: [{replies: [{calls: [Read]}]}]", ":1:37", "expected a mapping"),
         ("conversations: [{replies: [{calls: [{A: {}, B: {}}]}]}]", ":1:37", "not one call"),
-        ("conversations: [{replies: [{usage: {input: -1}}]}]", ":1:44", "integer of 0 or more"),
+        ("conversations: [{replies: [{usage: {input: -1}}]}]", ":1:44", "integer of at least 0"),
     ],
 )
 def test_a_script_that_is_not_valid_names_the_place(

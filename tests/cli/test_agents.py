@@ -84,19 +84,19 @@ def test_an_unknown_client_is_a_usage_error_that_lists_the_known(
 ) -> None:
     result = cub("init", "--agent", "aider", "--agent", name)
     assert (result.code, result.out) == (2, "")
-    assert result.err == f"error: --agent: {name!r} is none of {KNOWN}\n"
+    assert result.err == f"error: unknown agent {name!r}; choose from {KNOWN}\n"
     assert tree(project) == {}
 
 
 @pytest.mark.parametrize(
     ("agent", "path", "data", "where"),
     [
-        ("gemini", GEMINI, b'{\n  "context": [],\n}', ":2:16: a comma behind the last item"),
-        ("gemini", GEMINI, b'{\n  "context": []\n}', ":2:14: context: this is not a mapping"),
+        ("gemini", GEMINI, b'{\n  "context": [],\n}', ":2:16: trailing comma"),
+        ("gemini", GEMINI, b'{\n  "context": []\n}', ":2:14: context: expected a mapping"),
         ("gemini", GEMINI, b"{\xff}", ":1:2: byte 0xff is not UTF-8"),
-        ("aider", AIDER, b"read: 3\n", ":1:7: read: this is neither a text nor a list of texts"),
+        ("aider", AIDER, b"read: 3\n", ":1:7: read must be a string or a list of strings"),
         ("aider", AIDER, b"a: &a [x]\nread: *a\n", ": cub can't set `read` here"),
-        ("opencode", OPENCODE, b"[]", ":1:1: this is not a mapping"),
+        ("opencode", OPENCODE, b"[]", ":1:1: expected a mapping"),
     ],
 )
 def test_settings_of_another_kind_stop_everything(

@@ -52,4 +52,4 @@ def test_a_command_ends_as_it_does_elsewhere(cub_interpreter: Cub, encoding: str
     done = cub_interpreter("-C", "no\udcff", "status", PYTHONIOENCODING=encoding)
     assert done.code == 1
     told = done.err.encode("utf-8", "surrogateescape")
-    assert "there is no such folder" in told.decode("utf-16" if encoding == "utf-16" else "utf-8")
+    assert "no such directory" in told.decode("utf-16" if encoding == "utf-16" else "utf-8")

@@ -69,7 +69,7 @@ def test_local_bookkeeping_is_no_work_for_a_check(project: Path, cub: Cub) -> No
         ("init --targets ../AGENTS.md", "is not a path inside the project", ""),
         ("init ..", "this is outside the project", "the project is"),
         ("init /", "this is outside the project", "the project is"),
-        ("init nowhere/at/all", "no such folder", ""),
+        ("init nowhere/at/all", "no such directory", ""),
         ("init notes.txt", "notes.txt", ""),
         ("-C", "-C needs a value", "pass a value after -C"),
     ],

@@ -75,10 +75,10 @@ def test_status_of_many_is_one_table(folder: Path, cub: Cub) -> None:
 @pytest.mark.parametrize(
     ("name", "state"),
     [
-        ("missing", "error: missing: there is no such folder"),
-        ("file", "error: file: this is not a folder"),
-        ("file/below", "error: file/below: there is no such folder"),
-        ("config", "error: .cub/config.yaml:1:10: targets: this is not a list of file names"),
+        ("missing", "error: missing: no such directory"),
+        ("file", "error: file: not a directory"),
+        ("file/below", "error: file/below: no such directory"),
+        ("config", "error: .cub/config.yaml:1:10: targets must be a list of file names"),
     ],
 )
 @pytest.mark.parametrize("command", ["status", "update --check"])
@@ -174,7 +174,7 @@ def test_status_as_json_has_a_table_for_each_project(folder: Path, cub: Cub) -> 
     assert config == {**json.loads(alone), "root": (folder / "config").as_posix()}
     assert (missing["v"], missing["error"]) == (1, missing["errors"][0])
     assert missing["error"] == {
-        "message": "there is no such folder",
+        "message": "no such directory",
         "where": "missing",
         "hint": "",
         "code": 1,
@@ -224,7 +224,7 @@ def test_dry_run_beside_a_check_changes_nothing(folder: Path, cub: Cub) -> None:
 def test_a_missing_folder_is_one_plain_sentence(folder: Path, cub: Cub, command: str) -> None:
     done = cub(*command.split(), cwd=folder)
     assert done.code == 1
-    assert done.err == f"error: {command.split()[1]}: there is no such folder\n"
+    assert done.err == f"error: {command.split()[1]}: no such directory\n"
 
 
 def test_a_link_that_leads_nowhere_or_back_to_itself_is_an_error(folder: Path, cub: Cub) -> None:
@@ -233,7 +233,7 @@ def test_a_link_that_leads_nowhere_or_back_to_itself_is_an_error(folder: Path, c
     done = cub("status", "dangling", "loop", "good", cwd=folder)
     assert done.code == 1
     rows = _table(done.out)
-    assert rows[0][3] == "error: dangling: there is no such folder"
+    assert rows[0][3] == "error: dangling: no such directory"
     assert rows[1][3].startswith("error: loop: cannot be opened: ")
     assert rows[2][0] == "good"
 

@@ -179,7 +179,7 @@ def test_the_next_task_for_programs(cub: Cub, project: Path) -> None:
     assert done.err == ""
     text = cub("task", "ready")
     assert text.err.count("warning: ") == 2
-    assert text.err.startswith("warning: .cub/tasks.jsonl:7: this is not JSON")
+    assert text.err.startswith("warning: .cub/tasks.jsonl:7: invalid JSON")
     assert not (project / ".cub" / "tasks.jsonl.rejected").exists()
 
 

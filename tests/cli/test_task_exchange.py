@@ -79,12 +79,12 @@ def test_a_dry_run_leaves_no_trace(cub: Cub, project: Path, prd: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "options", "said"),
     [
-        ('{"userStories": [', (), "stdin:1:18: this is not JSON: a value is missing"),
+        ('{"userStories": [', (), "stdin:1:18: invalid JSON: a value is missing"),
         ('{"userStories": [3]}', (), "stdin: entry 1 of userStories is no object"),
         ('{"tasks": [{"title": "x"}]}', (), "stdin: a task has no id"),
-        ('{"id":"a"}\n{"id":\n', (), "stdin:2: this is not JSON: a value is missing, column 7"),
+        ('{"id":"a"}\n{"id":\n', (), "stdin:2: invalid JSON: a value is missing, column 7"),
         ("\xff\n", (), "stdin:1"),
-        ("bread\n", (), "stdin:1:1: this is not JSON"),
+        ("bread\n", (), "stdin:1:1: invalid JSON"),
         ('{"bread": 1}', (), "stdin: cub can't tell in which format this is"),
         ('{"bread": 1}', ("-f", "prd"), "stdin: this is no document of prd"),
     ],

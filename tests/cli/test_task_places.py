@@ -45,7 +45,7 @@ def test_tasks_need_no_git(cub: Cub, bare: Path) -> None:
 
 def test_a_folder_that_is_none_is_told(cub: Cub) -> None:
     done = cub("-C", "nowhere", "task", "list")
-    assert (done.code, done.err) == (1, "error: nowhere: there is no such folder\n")
+    assert (done.code, done.err) == (1, "error: nowhere: no such directory\n")
 
 
 @pytest.mark.usefixtures("worked")

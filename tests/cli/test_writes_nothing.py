@@ -128,5 +128,5 @@ def test_who_reads_bad_lines_names_them_and_leaves_them_where_they_are(
     assert stand(project) == before
     assert "Traceback" not in shown.err
     if READING[command]:
-        assert f"{TASKS_FILE}:6: this is not JSON" in shown.err
+        assert f"{TASKS_FILE}:6: invalid JSON" in shown.err
         assert f"{TASKS_FILE}:7: this is not" in shown.err

@@ -11,31 +11,31 @@ STRICT = JSON._replace(format=config_text.STRICT_JSON)
 YAML = ListLocation("c.yml", ("read",), config_text.YAML)
 
 NOT_READ = [
-    (JSON, '{"a": {"b": 3}}', "s.json:1:13: a.b: this is neither a text nor a list of texts"),
-    (JSON, '{"a": {"b": {}}}', "s.json:1:13: a.b: this is neither"),
-    (JSON, '{"a": {"b": null}}', "s.json:1:13: a.b: this is neither"),
-    (JSON, '{"a": {"b": ["x", 1]}}', "s.json:1:13: a.b: this is neither"),
-    (JSON, '{\n\t"a": []}', "s.json:2:7: a: this is not a mapping of keys to values"),
-    (JSON, '{"a": null}', "s.json:1:7: a: this is not a mapping"),
-    (JSON, "[]", "s.json:1:1: this is not a mapping"),
-    (JSON, "null", "s.json:1:1: this is not a mapping"),
-    (JSON, '{"a" 1}', "s.json:1:6: this is not JSON: "),
-    (JSON, '\ufeff{"a" 1}', "s.json:1:6: this is not JSON: "),
-    (JSON, '{"a": 1}\r\n}', "s.json:2:1: this is not JSON: "),
-    (JSON, '{"a": [,]}', "s.json:1:8: this is not JSON: "),
-    (JSON, "{a: 1}", "s.json:1:2: this is not JSON: "),
-    (JSON, '{"z": NaN}', "s.json:1:1: this is not JSON: NaN is no number"),
-    (JSON, '{"z": "\n"}', "s.json:1:8: this is not JSON: "),
-    (JSON, '{"z": "', "s.json:1:7: this is not JSON: "),
-    (JSON, '{}\n /* " ', "s.json:2:2: this comment has no end"),
-    (JSON, "[" * 60_000, "s.json:1:1: this is nested too deeply"),
-    (STRICT, '{"z": [1,], /* , */ "y": 0,}', "s.json:1:9: a comma behind the last item"),
-    (STRICT, "\ufeff{}", "s.json:1:1: a byte order mark"),
-    (YAML, "read: 3\n", "c.yml:1:7: read: this is neither a text nor a list of texts"),
-    (YAML, "read: ~\n", "c.yml:1:7: read: this is neither"),
-    (YAML, "read:\n  - a\n  - [b]\n", "c.yml:2:3: read: this is neither"),
-    (YAML, "- read\n", "c.yml:1:1: this is not a mapping"),
-    (YAML, "just words\n", "c.yml:1:1: this is not a mapping"),
+    (JSON, '{"a": {"b": 3}}', "s.json:1:13: a.b must be a string or a list of strings"),
+    (JSON, '{"a": {"b": {}}}', "s.json:1:13: a.b must be a string or"),
+    (JSON, '{"a": {"b": null}}', "s.json:1:13: a.b must be a string or"),
+    (JSON, '{"a": {"b": ["x", 1]}}', "s.json:1:13: a.b must be a string or"),
+    (JSON, '{\n\t"a": []}', "s.json:2:7: a: expected a mapping of keys to values"),
+    (JSON, '{"a": null}', "s.json:1:7: a: expected a mapping"),
+    (JSON, "[]", "s.json:1:1: expected a mapping"),
+    (JSON, "null", "s.json:1:1: expected a mapping"),
+    (JSON, '{"a" 1}', "s.json:1:6: invalid JSON: "),
+    (JSON, '\ufeff{"a" 1}', "s.json:1:6: invalid JSON: "),
+    (JSON, '{"a": 1}\r\n}', "s.json:2:1: invalid JSON: "),
+    (JSON, '{"a": [,]}', "s.json:1:8: invalid JSON: "),
+    (JSON, "{a: 1}", "s.json:1:2: invalid JSON: "),
+    (JSON, '{"z": NaN}', "s.json:1:1: invalid JSON: NaN is not a number"),
+    (JSON, '{"z": "\n"}', "s.json:1:8: invalid JSON: "),
+    (JSON, '{"z": "', "s.json:1:7: invalid JSON: "),
+    (JSON, '{}\n /* " ', "s.json:2:2: unterminated comment"),
+    (JSON, "[" * 60_000, "s.json:1:1: too deeply nested"),
+    (STRICT, '{"z": [1,], /* , */ "y": 0,}', "s.json:1:9: trailing comma"),
+    (STRICT, "\ufeff{}", "s.json:1:1: byte order mark"),
+    (YAML, "read: 3\n", "c.yml:1:7: read must be a string or a list of strings"),
+    (YAML, "read: ~\n", "c.yml:1:7: read must be a string or"),
+    (YAML, "read:\n  - a\n  - [b]\n", "c.yml:2:3: read must be a string or"),
+    (YAML, "- read\n", "c.yml:1:1: expected a mapping"),
+    (YAML, "just words\n", "c.yml:1:1: expected a mapping"),
     (YAML, "a: 1\nread: [\n", "c.yml:3:1: "),
     (YAML, "read: a\nread: b\n", "c.yml:2:1: "),
     (YAML, "a: 1\n---\nb: 1\n", "c.yml:2:1: "),
@@ -65,25 +65,25 @@ def test_what_is_of_another_kind_is_an_error_with_its_place(
     ],
 )
 def test_what_can_not_be_edited_exactly_is_left_to_the_person(text: str) -> None:
-    with pytest.raises(CubError, match="without touching the rest of the file") as caught:
+    with pytest.raises(CubError, match="without changing other lines") as caught:
         edit_string_list(text.encode(), YAML, ["n.md"])
     hint = caught.value.hint
     there = read_string_list(text.encode(), YAML) or ()
-    assert read_string_list(hint.removeprefix("write it by hand: ").encode(), YAML) == (
+    assert read_string_list(hint.removeprefix("add it yourself: ").encode(), YAML) == (
         *there,
         "n.md",
     )
 
 
 def test_a_comment_is_never_dropped_with_an_item_in_brackets() -> None:
-    with pytest.raises(CubError, match="without touching"):
+    with pytest.raises(CubError, match="without changing"):
         edit_string_list(b"read: [x, # why\n y]\n", YAML, (), removed_texts=["y"])
 
 
 def test_what_to_write_by_hand_is_json_in_json() -> None:
     with pytest.raises(CubError) as caught:
         edit_string_list(b'{"a": 1}', JSON, ["n", "m"])
-    assert caught.value.hint == 'write it by hand: "a": {"b": ["n", "m"]}'
+    assert caught.value.hint == 'add it yourself: "a": {"b": ["n", "m"]}'
 
 
 def test_bytes_that_are_no_text_are_an_error_with_their_place() -> None:

@@ -13,11 +13,11 @@ from cub.project.settings import COMMAND_KEYS, SETTINGS, Setting
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "config.md"
 KINDS = {
     "flag": "`true`, `false`",
-    "number": "number of 0 or more",
-    "text": "text",
+    "number": "number of at least 0",
+    "text": "string",
     "time": "time",
     "size": "size",
-    "texts": "list of texts",
+    "texts": "list of strings",
     "commands": "list of commands",
     "mapping": "mapping",
     "specifier": "version specifier",
@@ -29,10 +29,10 @@ def cells(setting: Setting) -> tuple[str, ...]:
     """Key, kind, default and description, as both tables have them."""
     choices = ", ".join(f"`{choice}`" for choice in setting.choices)
     kind = {
-        "whole": f"whole number of {setting.minimum} or more",
+        "whole": f"integer of at least {setting.minimum}",
         "choice": choices,
         "choices": f"list of {choices}",
-        "template": f"text with {', '.join(f'`{{{name}}}`' for name in setting.choices)}",
+        "template": f"string with {', '.join(f'`{{{name}}}`' for name in setting.choices)}",
     }
     default = "none" if setting.default is None else f"`{format_yaml(setting.default)}`"
     return (

@@ -217,7 +217,7 @@ def test_the_recipe_of_a_setting_has_cub_take_and_show_it(tmp_path: Path) -> Non
     code, said = copy.check(files, "--force-regen")
     assert (code, said.count("\nFAILED")) == (1, 2), said
     assert (copy.root / schema).read_text(encoding="utf-8") != before
-    row = f"| `run.max_files` | whole number of 1 or more | `50` | anywhere | {about[:-1]} |"
+    row = f"| `run.max_files` | integer of at least 1 | `50` | anywhere | {about[:-1]} |"
     copy.add("docs/reference/config.md", "| `run.max_attempts` |", row)
     code, said = copy.check(files)
     assert code == 0, said
@@ -229,4 +229,4 @@ def test_the_recipe_of_a_setting_has_cub_take_and_show_it(tmp_path: Path) -> Non
     assert "max_files" not in copy.run(*show, cwd=project, cub=ROOT)[1].partition("warning")[0]
     assert copy.run("cub", "run", "--dry-run", "--harness", "scripted", cwd=project)[0] == 0
     code, said = copy.run("cub", "config", "set", "run.max_files", "0", cwd=project)
-    assert (code, "0 is not a whole number of 1 or more" in said) == (2, True), said
+    assert (code, "must be an integer of at least 1, not 0" in said) == (2, True), said

@@ -100,7 +100,7 @@ def test_what_is_made_under_the_lock_stays(root: Path) -> None:
 def test_a_file_in_the_place_of_dot_cub_is_refused(root: Path) -> None:
     (root / ".cub").write_bytes(b"theirs")
     with (
-        pytest.raises(CubError, match="this is a file, where cub needs a folder"),
+        pytest.raises(CubError, match="this is a file, but cub needs a directory here"),
         lock_project(root),
     ):
         pass

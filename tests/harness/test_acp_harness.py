@@ -115,7 +115,7 @@ def test_names_of_known_agents_are_commands() -> None:
         ({"acp": ["x"], "modes": ["yolo"]}, "modes", "does not map auto and bypass to modes"),
         ({"acp": ["x"], "modes": {"yolo": "auto"}}, "modes", "does not map auto and bypass"),
         ({"acp": ["x"], "modes": {"auto": 1}}, "modes", "a mode is a string"),
-        ({"acp": ["x"], "env": {"A": []}}, "env.A", "this is not a text"),
+        ({"acp": ["x"], "env": {"A": []}}, "env.A", "expected a string"),
     ],
 )
 def test_values_that_are_not_valid_have_their_place(

@@ -78,7 +78,7 @@ def test_odd_but_harmless_files_are_read(name: str) -> None:
 def test_the_limit_is_told_and_is_the_last_size_that_is_read() -> None:
     data = b"#" * MAX_CONFIG_BYTES
     assert parse_config(data, version="0.1.0") == ProjectConfig()
-    with pytest.raises(CubError, match="no more than 65,536"):
+    with pytest.raises(CubError, match="at most 65,536"):
         parse_config(data + b"#", version="0.1.0")
 
 

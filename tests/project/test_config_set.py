@@ -113,13 +113,13 @@ def test_a_value_that_is_there_already_costs_no_byte(text: str) -> None:
 def test_what_can_not_be_proven_is_left_to_the_person(
     text: str, key: str, value: Any, by_hand: str
 ) -> None:
-    with pytest.raises(CubError, match=f"can't set `{key}` here without touching") as caught:
+    with pytest.raises(CubError, match=f"can't set `{key}` here without changing") as caught:
         set_config_value(text.encode(), key, value)
-    assert caught.value.hint == f"write it by hand: {by_hand}"
+    assert caught.value.hint == f"add it yourself: {by_hand}"
     assert caught.value.where == ".cub/config.yaml"
 
 
 def test_a_file_that_can_not_be_read_is_not_edited() -> None:
-    with pytest.raises(CubError, match="already in line 1") as caught:
+    with pytest.raises(CubError, match="already on line 1") as caught:
         set_config_value(b"a: 1\na: 2\n", "b", 1, path="~/mine.yaml")
     assert caught.value.where == "~/mine.yaml:2:1"

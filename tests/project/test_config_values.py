@@ -62,7 +62,7 @@ def test_a_value_of_the_kind_is_taken(kind: str, value: Any) -> None:
 def test_another_one_is_told_in_words(kind: str, value: Any) -> None:
     found = find_setting_fault(OF[kind], value)
     assert found
-    assert " is " in found.message
+    assert found.message.startswith(("must be ", "has ", "is ", "lacks ", "("))
     assert "{" not in found.message.replace(repr(value), "")
 
 
@@ -81,54 +81,66 @@ def test_a_default_is_a_value_and_null_is_always_one(setting: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("run:\n  max_attempts: many\n", ":2:17: run.max_attempts: 'many' is not a whole number"),
-        ("run:\n  max_attempts: 0\n", ":2:17: run.max_attempts: 0 is not a whole number of 1 or"),
-        ("run: {budget: 3}\n", ":1:15: run.budget: this is not a mapping"),
-        ("run: {budget: {usd: x}}\n", ":1:21: run.budget.usd: 'x' is not a number of 0 or more"),
-        ("run: {timeout: soon}\n", ":1:16: run.timeout: 'soon' is not a time such as 90s, 30m"),
-        ("run: {checks: pytest}\n", ":1:15: run.checks: this is not a list of texts"),
-        ('run: {checks: [pytest, ""]}\n', ":1:24: run.checks: this is empty"),
-        ("run: {commit: yes}\n", ":1:15: run.commit: 'yes' is not true or false"),
-        ("run: {model: 4}\n", ":1:14: run.model: 4 is not a text"),
-        ("map: {tokens: 1e3}\n", ":1:15: map.tokens: 1000.0 is not a whole number"),
-        ("ledger: {commit: 1}\n", ":1:18: ledger.commit: 1 is not true or false"),
-        ("inline: [map, mapp]\n", ":1:15: inline: 'mapp' is neither map nor constitution"),
-        ("inline:\n- map\n- 3\n", ":2:1: inline: this is not a list of words"),
-        ("harnesses: [a]\n", ":1:12: harnesses: this is not a mapping"),
-        ("harnesses: {a: x}\n", ":1:16: harnesses.a: this is not a mapping"),
-        ("harnesses: {a: {argv: x}}\n", ":1:23: harnesses.a.argv: this is not a list of texts"),
+        ("run:\n  max_attempts: many\n", ":2:17: run.max_attempts must be an integer"),
+        (
+            "run:\n  max_attempts: 0\n",
+            ":2:17: run.max_attempts must be an integer of at least 1",
+        ),
+        ("run: {budget: 3}\n", ":1:15: run.budget must be a mapping"),
+        (
+            "run: {budget: {usd: x}}\n",
+            ":1:21: run.budget.usd must be a number of at least 0",
+        ),
+        (
+            "run: {timeout: soon}\n",
+            ":1:16: run.timeout must be a time such as 90s, 30m, or 2h",
+        ),
+        ("run: {checks: pytest}\n", ":1:15: run.checks must be a list of strings"),
+        ('run: {checks: [pytest, ""]}\n', ":1:24: run.checks[1] is empty"),
+        ("run: {commit: yes}\n", ":1:15: run.commit must be true or false, not 'yes'"),
+        ("run: {model: 4}\n", ":1:14: run.model must be a string, not 4"),
+        ("map: {tokens: 1e3}\n", ":1:15: map.tokens must be an integer"),
+        ("ledger: {commit: 1}\n", ":1:18: ledger.commit must be true or false, not 1"),
+        ("inline: [map, mapp]\n", ":1:15: inline[1] must be map or constitution, not 'mapp'"),
+        ("inline:\n- map\n- 3\n", ":2:1: inline must be a list of words"),
+        ("harnesses: [a]\n", ":1:12: harnesses must be a mapping"),
+        ("harnesses: {a: x}\n", ":1:16: harnesses.a must be a mapping"),
+        ("harnesses: {a: {argv: x}}\n", ":1:23: harnesses.a.argv must be a list of strings"),
         (
             "harnesses:\n  a:\n    prompt: pipe\n",
-            ":3:13: harnesses.a.prompt: 'pipe' is none of stdin, file and arg",
+            ":3:13: harnesses.a.prompt must be stdin, file, or arg, not 'pipe'",
         ),
-        ("profiles: {a: [b]}\n", ":1:15: profiles.a: this is not a mapping"),
-        ("profiles: {a: {run: x}}\n", ":1:21: profiles.a.run: this is not a mapping"),
+        ("profiles: {a: [b]}\n", ":1:15: profiles.a must be a mapping"),
+        ("profiles: {a: {run: x}}\n", ":1:21: profiles.a.run must be a mapping"),
         (
             "profiles:\n  a:\n    run: {commit: 3}\n",
-            ":3:19: profiles.a.run.commit: 3 is not true or false",
+            ":3:19: profiles.a.run.commit must be true or false, not 3",
         ),
-        ("context_commands: {}\n", ":1:19: context_commands: this is not a list of"),
+        ("context_commands: {}\n", ":1:19: context_commands must be a list of"),
         (
             "context_commands: [x]\n",
-            ":1:20: context_commands: context_commands[0] is not a mapping",
+            ":1:20: context_commands[0] must be a mapping",
         ),
         (
             "context_commands:\n- name: A\n  command: b\n- command: c\n",
-            ":4:3: context_commands: context_commands[1]: the key 'name' is missing",
+            ":4:3: context_commands[1] lacks the key 'name'",
         ),
         (
             "context_commands:\n- {name: A, command: ''}\n",
-            ":2:3: context_commands: context_commands[0]: the key 'command' is missing",
+            ":2:3: context_commands[0] lacks the key 'command'",
         ),
         (
             "context_commands:\n- {name: A, command: b, timeout: 0}\n",
-            ":2:34: context_commands: context_commands[0].timeout: 0 is not a time",
+            ":2:34: context_commands[0].timeout must be a time",
         ),
         (
             "context_commands:\n- {name: A, command: b, on_failure: stop}\n",
-            ":2:37: context_commands: context_commands[0].on_failure: 'stop' is none of warn",
+            ":2:37: context_commands[0].on_failure must be warn, ignore, or fail, not 'stop'",
         ),
-        ("context_parallel: 0\n", ":1:19: context_parallel: 0 is not a whole number of 1"),
+        (
+            "context_parallel: 0\n",
+            ":1:19: context_parallel must be an integer of at least 1",
+        ),
     ],
 )
 def test_a_wrong_type_names_line_column_and_key(text: str, said: str) -> None:
@@ -173,8 +185,8 @@ def test_a_template_that_holds_more_than_names_is_refused_by_its_place(
     tree: object = {last: value}
     for name in reversed(outer):
         tree = {name: tree}
-    with pytest.raises(CubError, match="no word of this template") as refused:
+    with pytest.raises(CubError, match="unknown placeholder") as refused:
         parse_config(json.dumps(tree).encode(), version="0.1.0")
     assert refused.value.where.startswith(".cub/config.yaml:1:")
     assert key in refused.value.message
-    assert "it may hold {" in refused.value.hint
+    assert "choose from {" in refused.value.hint

@@ -96,8 +96,8 @@ def test_new_lines_end_like_those_of_the_file() -> None:
 
 
 def test_where_an_edit_would_do_harm_the_error_says_what_to_write() -> None:
-    with pytest.raises(CubError, match="without touching the rest of the file") as error:
+    with pytest.raises(CubError, match="without changing other lines") as error:
         set_targets(b"a: &a [AGENTS.md, CLAUDE.md]\ntargets: *a\n", NESTED)
     assert error.value.where == ".cub/config.yaml"
-    written = error.value.hint.removeprefix("write it by hand: ")
+    written = error.value.hint.removeprefix("add it yourself: ")
     assert read(written.encode()) == NESTED

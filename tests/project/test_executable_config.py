@@ -33,7 +33,7 @@ FILES = {
         "lefthook.yml",
         ".lefthook.yaml",
     ],
-    "client setting": [
+    "agent setting": [
         ".claude/settings.json",
         ".claude/settings.local.json",
         ".gemini/settings.json",
@@ -118,10 +118,10 @@ def test_other_files_are_text(path: str) -> None:
         (".claude/agents/", "agent file"),
         (".agents/", "agent file"),
         (".cub/hooks/", "hook"),
-        (".claude/", "client setting"),
-        ("pkg/.cub/", "client setting"),
+        (".claude/", "agent setting"),
+        ("pkg/.cub/", "agent setting"),
         (".githooks/", "hook"),
-        (".vscode/", "client setting"),
+        (".vscode/", "agent setting"),
         ("docs/", None),
         (".claude-docs/", None),
         (".agents/rules/", None),

@@ -38,13 +38,13 @@ def test_a_folder_means_the_file_in_it(path: str, target: str) -> None:
 @pytest.mark.parametrize("path", ["PACKAGES/api", "packages/API/AGENTS.md", "Packages/Api"])
 def test_on_a_disk_that_ignores_case_a_path_is_spelled_as_it_is_listed(path: str) -> None:
     assert _at(path, MemoryTree(FILES, ignores_case=True)) == "packages/Api/AGENTS.md"
-    with pytest.raises(UsageError, match="no such folder"):
+    with pytest.raises(UsageError, match="no such directory"):
         _at(path, MemoryTree(FILES))
 
 
 @pytest.mark.parametrize("path", ["nowhere", "packages/Api/x.py", "tools/agents.md", "x/AGENTS.md"])
 def test_what_is_neither_a_folder_nor_an_instruction_file_is_refused(path: str) -> None:
-    with pytest.raises(UsageError, match="no such folder or instruction file"):
+    with pytest.raises(UsageError, match="no such directory or instruction file"):
         _at(path, MemoryTree(FILES))
 
 

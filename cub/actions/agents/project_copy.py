@@ -29,7 +29,7 @@ _INSTRUCTION_FILES = (
 )  # fmt: skip
 # Their own tools, hooks and plugins are in there, and more with each version.
 _AGENT_FOLDERS = frozenset((".claude", ".codex", ".gemini", ".opencode", ".agents"))
-_AGENT_KINDS = ("agent file", "client setting")
+_AGENT_KINDS = ("agent file", "agent setting")
 _CUB_FOLDERS = ("runs", "worktrees", "backups", "logs")
 _MAX_FILES = 10_000  # those of the upper folders come first
 _MAX_BYTES = 1 << 20  # of a file

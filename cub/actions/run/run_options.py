@@ -148,7 +148,7 @@ def _parse_time(value: Any, option: str) -> float:
     try:
         return parse_seconds(value)
     except ValueError:
-        hint = "write a time such as 90s, 30m or 2h"
+        hint = "write a time such as 90s, 30m, or 2h"
         raise UsageError(f"{value!r} is not a time", where=option, hint=hint) from None
 
 
@@ -162,7 +162,7 @@ def render_branch_name(template: str, values: Mapping[str, str]) -> str:
         name = fill_template(template, values)
     except ValueError as error:
         hint = describe_template_words(tuple(values))
-        raise CubError(f"no template of a branch: {error}", where="--branch", hint=hint) from error
+        raise CubError(f"--branch {error}", hint=hint) from error
     if len(name.encode("utf-8", "surrogatepass")) > _MAX_BRANCH:
         raise CubError(f"the name of a branch has no more than {_MAX_BRANCH} bytes")
     return name

@@ -103,7 +103,7 @@ def _decode(data: bytes) -> str:
             f"this has {len(data):,} bytes, and cub reads no more than {MAX_MANIFEST_BYTES:,}"
         )
     if b"\0" in data:
-        raise ValueError("this is not a text: it has NUL bytes")
+        raise ValueError("this is a binary file: it has NUL bytes")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -120,7 +120,7 @@ def _describe_error(error: BaseException) -> str:
     if isinstance(error, OSError):
         return f"this can't be read: {error.strerror or type(error).__name__}"
     if isinstance(error, RecursionError | MemoryError):
-        return "this is nested too deeply"
+        return "too deeply nested"
     if isinstance(error, SyntaxError):
         return f"line {error.lineno or 1}: {error.msg}"
     return " ".join(str(error).split())[:200]

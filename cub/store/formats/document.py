@@ -54,7 +54,7 @@ def parse_document(data: bytes, where: str) -> Any:
         raise CubError("this is not UTF-8", where=f"{where}:{line}", hint=_MEND) from None
     except json.JSONDecodeError as error:
         place = f"{where}:{error.lineno}:{error.colno}"
-        what = f"this is not JSON: {describe_json_error(error.msg)}"
+        what = f"invalid JSON: {describe_json_error(error.msg)}"
         raise CubError(what, where=place, hint=_MEND) from None
     except (ValueError, RecursionError) as error:
         what = str(error) if isinstance(error, ValueError) else "this is nested too deep"

@@ -88,7 +88,7 @@ def test_everything_is_told_in_the_order_of_paths(project: Path) -> None:
         ("bootstrap", ".agents/tools-bootstrap"),
         ("agent file", ".claude/skills/bake/SKILL.md"),
         ("hook", ".husky/pre-push"),
-        ("client setting", "z/.mcp.json"),
+        ("agent setting", "z/.mcp.json"),
     ]
 
 
@@ -156,7 +156,7 @@ def test_commands_behind_a_link_are_told_too(project: Path) -> None:
     ("path", "kind"),
     [
         (".claude/agents", "agent file"),
-        (".claude", "client setting"),
+        (".claude", "agent setting"),
         ("p/.cub/hooks", "hook"),
         (".agents", "agent file"),
     ],

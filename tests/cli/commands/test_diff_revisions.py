@@ -140,7 +140,7 @@ def test_the_json_has_one_shape(project: Path, cub: Cub, history: dict[str, str]
     assert by_path["caf\udce9/AGENTS.md"]["section"] is None
     (change,) = found["executes"]
     assert change == {
-        "kind": "client setting",
+        "kind": "agent setting",
         "path": ".mcp.json",
         "diff": ["--- .mcp.json (before)", "+++ .mcp.json (after)", "@@ -0,0 +1 @@", "+{}"],
     }

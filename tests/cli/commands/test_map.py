@@ -212,7 +212,7 @@ def test_a_wrong_command_line_is_2(
 
 
 @pytest.mark.parametrize(
-    ("path", "said"), [("nowhere", "no such folder"), ("README.md", "not a folder")]
+    ("path", "said"), [("nowhere", "no such directory"), ("README.md", "not a folder")]
 )
 def test_a_path_to_no_folder_is_an_error(cub: Cub, code: Path, path: str, said: str) -> None:
     result = cub("map", path)

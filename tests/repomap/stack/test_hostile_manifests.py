@@ -79,7 +79,7 @@ def facts(reader: ManifestReader, manifest: Manifest) -> ManifestFacts | str:
     except ValueError as error:
         return str(error)
     except RecursionError:
-        return "this is nested too deeply"
+        return "too deeply nested"
 
 
 @st.composite

@@ -108,11 +108,11 @@ def test_only_manifests_are_read() -> None:
     ("data", "message"),
     [
         (b"a = 1\nb = '\xff'\n", "line 2: byte 0xff is not UTF-8"),
-        (b"\x7fELF\0\0", "this is not a text: it has NUL bytes"),
-        ("a = 1\n".encode("utf-16"), "this is not a text: it has NUL bytes"),
+        (b"\x7fELF\0\0", "this is a binary file: it has NUL bytes"),
+        ("a = 1\n".encode("utf-16"), "this is a binary file: it has NUL bytes"),
         (
             b"a" * (MAX_MANIFEST_BYTES + 1),
-            "this has 1,000,001 bytes, and cub reads no more than 1,000,000",
+            "this has 1,000,001 bytes; cub reads at most than 1,000,000",
         ),
         (b"a = ", "this is not TOML: Invalid value"),
     ],
@@ -151,8 +151,8 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     ("error", "message"),
     [
         (ValueError("line 3:  so\nnot"), "line 3: so not"),
-        (RecursionError(), "this is nested too deeply"),
-        (MemoryError(), "this is nested too deeply"),
+        (RecursionError(), "too deeply nested"),
+        (MemoryError(), "too deeply nested"),
         (SyntaxError("bad", ("f", 7, 1, "x")), "line 7: bad"),
         (ValueError("x" * 500), "x" * 200),
     ],

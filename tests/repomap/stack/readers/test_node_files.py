@@ -311,12 +311,12 @@ def test_deno_workspaces_have_members() -> None:
         (
             "package.json",
             '{"a": 1',
-            "line 1: this is not JSON: a comma or a closing",
+            "line 1: invalid JSON: a comma or a closing",
         ),
-        ("package.json", '{\n"a": 01}', "line 2: this is not JSON"),
-        ("package.json", "[" * 100_000, "this is nested too deeply"),
-        ("package.json", '{"a": ' * 100_000, "this is nested too deeply"),
-        ("deno.json", '{"a": /* x', "line 1: this comment has no end"),
+        ("package.json", '{\n"a": 01}', "line 2: invalid JSON"),
+        ("package.json", "[" * 100_000, "too deeply nested"),
+        ("package.json", '{"a": ' * 100_000, "too deeply nested"),
+        ("deno.json", '{"a": /* x', "line 1: unterminated comment"),
     ],
 )
 def test_a_broken_file_costs_itself_and_a_note(name: str, text: str, message: str) -> None:

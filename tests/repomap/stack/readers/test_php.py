@@ -83,7 +83,7 @@ CASES: dict[str, tuple[Files, str]] = {
         """
         tool PHPUnit
         test: vendor/bin/phpunit
-        note composer.json: line 2: this is not JSON: a value is missing
+        note composer.json: line 2: invalid JSON: a value is missing
         """,
     ),
 }
