@@ -93,7 +93,7 @@ def warn_changed_reading(state: ProjectState) -> Iterator[PlanWarning]:
     agents, claude = state.files[AGENTS_MD.path], state.files[CLAUDE_MD.path]
     if agents.path in state.specs and not agents.is_present and claude.user_bytes:
         message = "opencode and Amp now read this file instead of CLAUDE.md"
-        hint = f"its section tells them to open CLAUDE.md; {ONE_FILE_HINT}"
+        hint = f"its section asks them to open CLAUDE.md; {ONE_FILE_HINT}"
         yield PlanWarning(message, agents.path, hint=hint)
 
 

@@ -131,7 +131,7 @@ def make_unmarked_error(document: Document, parts: Sequence[UnmarkedSection]) ->
 
 def _describe_unmarked(part: UnmarkedSection) -> str:
     if part.similar:
-        return f"an edited section of cub's text, {part.similar.share:.0%} of it unchanged"
+        return f"cub's text with edits, {part.similar.share:.0%} of it unchanged"
     return "cub's own text" if part.is_proven else "cub's comments; the text below them was edited"
 
 

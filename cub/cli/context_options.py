@@ -67,13 +67,13 @@ def confirm_commands(commands: Sequence[ContextCommand]) -> None:
     if not commands:
         return
     if not output.can_ask():
-        hint = "leave out --confirm-context-exec, or run none with --no-context-exec"
-        raise CubError("context commands need confirmation, and nobody is there to ask", hint=hint)
+        hint = "omit --confirm-context-exec, or pass --no-context-exec to skip them"
+        raise CubError("context commands need confirmation, but stdin is not a terminal", hint=hint)
     for command in commands:
         output.print_message(f"{command.name} ({command.origin}): {command.command}")
     question = "Run this command?" if len(commands) == 1 else "Run these commands?"
     if not output.ask_confirmation(question):
-        raise CubError("no context command was run")
+        raise CubError("no context command ran")
 
 
 def run_commands(

@@ -67,7 +67,7 @@ def resolve_path_argument(root: Path, directory: Path, path: str) -> str:
     full = Path(os.path.normpath(Path(os.path.realpath(directory)) / path))
     if not full.is_relative_to(root):
         raise UsageError(
-            "this is outside the project", where=path, hint=f"the project is {root.as_posix()}"
+            "outside the project", where=path, hint=f"the project is {root.as_posix()}"
         )
     return full.relative_to(root).as_posix()
 

@@ -36,7 +36,7 @@ def format_review_comment(review: Review) -> Iterator[str]:
 def format_plan_comment(plan: Plan) -> Iterator[str]:
     """Yield what an update would change."""
     if not plan.shared_edits:
-        return iter(["cub: everything is up to date."])
+        return iter(["cub: already up to date."])
     return _limit_blocks(_make_plan_blocks(plan))
 
 
@@ -51,7 +51,10 @@ def _limit_blocks(blocks: Iterable[CommentBlock]) -> Iterator[str]:
         remaining -= size
         yield from block
     if omitted:
-        yield from ("", f"{omitted:,} more did not fit into this comment: `cub diff` shows them.")
+        yield from (
+            "",
+            f"{omitted:,} more did not fit in this comment; run `cub diff` to see them.",
+        )
 
 
 def _make_review_blocks(review: Review) -> Iterator[CommentBlock]:
@@ -59,7 +62,7 @@ def _make_review_blocks(review: Review) -> Iterator[CommentBlock]:
     if review.files:
         yield _make_table(review.files)
     if review.executable_changes:
-        yield "", "#### ⚠️ What executes has changed"
+        yield "", "#### ⚠️ Executable configuration changed"
     for change in review.executable_changes:
         yield "", f"{change.kind}: {_format_code(change.path)}", "", *_format_fence(change.diff)
     for file in review.files:
@@ -137,7 +140,7 @@ def _count_ticks(line: str) -> int:
 def format_review(review: Review) -> Iterator[str]:
     """Yield lines for a terminal; those of a diff begin with its marks."""
     if review.executable_changes:
-        yield "What executes has changed:"
+        yield "Executable configuration changed:"
     for change in review.executable_changes:
         yield f"! {change.kind}: {change.path}"
         yield from change.diff
@@ -159,7 +162,7 @@ def format_review(review: Review) -> Iterator[str]:
 # What is left when neither a part of cub's nor the text around it has changed.
 _NO_DIFFERENCE = {
     "create": "an empty file",
-    "update": "only formatting, or the place of the section, has changed",
+    "update": "only the formatting or the position of the section changed",
     "delete": "it was empty",
 }
 
@@ -173,12 +176,11 @@ def summarize_review(review: Review, name: Callable[[str], str] = str) -> str:
     edited = sum(section.needs_attention for section in sections)
     changed_files = sum(bool(file.own_diff) for file in review.files)
     parts = [
-        _format_count(len(sections), "part of cub's changed", "parts of cub's changed"),
-        f"{edited} touched by hand" if edited else "none touched by hand",
-        _format_count(changed_files, "file", "files") + " changed by people",
-        _format_count(len(review.executable_changes), "change", "changes") + " to what executes",
+        f"cub's sections: {len(sections)} changed, {edited} edited manually.",
+        f"Your files: {changed_files} changed.",
+        f"Executable configuration: {len(review.executable_changes)} changed.",
     ]
-    return ", ".join(parts) + "."
+    return " ".join(parts)
 
 
 def format_versions(section: SectionReview) -> str:
@@ -202,15 +204,11 @@ def _format_section(section: SectionReview) -> Iterator[str]:
     if not section.whole or section.verdict not in ("verified", "removed"):
         yield from section.diff
     if section.hand and section.hand[2:] != section.diff[2:]:
-        yield "what is wrong:" if section.verdict == "broken" else "the hand's lines:"
+        yield "what is wrong:" if section.verdict == "broken" else "manual edits:"
         yield from section.hand
 
 
 def _describe_part(section: SectionReview) -> str:
     if section.whole:
-        return "a file of cub's own"
+        return "managed file"
     return "managed section" + (f" in line {section.line}" if section.line else "")
-
-
-def _format_count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

@@ -138,7 +138,7 @@ def test_an_edited_text_is_not_doubled_and_its_markers_come_back(
     file.write_text(lost[:at] + edited)
     with pytest.raises(CubError, match="without its BEGIN and END markers") as caught:
         init(bakery)
-    assert re.search(r": an edited section of cub's text, \d+% of it", caught.value.details[-1])
+    assert re.search(r": cub's text with edits, \d+% of it", caught.value.details[-1])
     marked, _ = look(bakery).choices
     assert marked.title.startswith("put both markers back")
     repair(bakery)

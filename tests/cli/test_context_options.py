@@ -27,7 +27,7 @@ print(f"{end}, and printed {sys.stdout.getvalue()!r}", file=sys.stderr)
 
 
 def test_without_a_terminal_nobody_can_confirm() -> None:
-    with pytest.raises(CubError, match="nobody is there to ask") as refused:
+    with pytest.raises(CubError, match="stdin is not a terminal") as refused:
         confirm_commands(make_cli_commands(["id"]))
     assert "--no-context-exec" in refused.value.hint
 
@@ -37,7 +37,7 @@ def test_without_commands_nobody_is_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "end"), [("y\n", "RUN"), ("n\n", "no context command was run"), ("\n", "no context")]
+    ("answer", "end"), [("y\n", "RUN"), ("n\n", "no context command ran"), ("\n", "no context")]
 )
 def test_a_person_sees_each_command_and_decides(
     project: Path, home: Path, answer: str, end: str

@@ -198,7 +198,7 @@ def test_several_projects_are_never_written_to(folder: Path, cub: Cub, options: 
     before = stand(folder)
     done = cub("update", *options.split(), "stale", "good", cwd=folder)
     assert done.code == 2
-    assert "several projects are only checked" in done.err
+    assert "several projects need --check" in done.err
     assert "name one DIR, or use --check" in done.err
     assert stand(folder) == before
 

@@ -34,7 +34,7 @@ def test_status_announces_it_and_check_finds_it(older: Path, cub: Cub) -> None:
     assert "There is no cub" not in status.err
     check = cub("update", "--check")
     assert check.code == 1
-    assert "would change; run `cub update`" in check.err
+    assert "would change. Run `cub update`" in check.err
     assert stand(older) == before
     assert cub("update").code == 0
     assert cub("update", "--check").code == 0

@@ -10,7 +10,7 @@ from tests.cli.standing import MINE, stand
 from tests.cli.terminal import Screen, in_terminal
 from tests.conftest import Cub, tree
 
-QUESTION = "Delete these files for good?"
+QUESTION = "Delete these files permanently?"
 terminal = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
 
 
@@ -34,7 +34,7 @@ def test_a_purge_that_nobody_can_be_asked_about_is_a_wrong_command_line(
     before = tree(project)
     result = cub("remove", "--purge")
     assert result.code == 2
-    assert result.err.splitlines()[-1] == "hint: add --yes"
+    assert result.err.splitlines()[-1] == "hint: pass --yes"
     assert tree(project) == before
 
 

@@ -51,7 +51,7 @@ def test_a_plan_as_a_comment(file_regression: object) -> None:
 
 def test_an_empty_plan_is_one_line() -> None:
     local = FileEdit(".cub/state.json", None, b"{}", is_local=True)
-    assert list(format_plan_comment(Plan((local,)))) == ["cub: everything is up to date."]
+    assert list(format_plan_comment(Plan((local,)))) == ["cub: already up to date."]
 
 
 # What Markdown may make of a comment of cub's: nothing else may come out of a commit.
@@ -176,7 +176,7 @@ def test_a_comment_is_never_longer_than_a_host_accepts(count: int) -> None:
 
 def test_what_did_not_fit_is_counted() -> None:
     assert any(
-        "more did not fit into this comment" in line for line in format_review_comment(_many(50))
+        "more did not fit in this comment" in line for line in format_review_comment(_many(50))
     )
     assert not any("did not fit" in line for line in format_review_comment(FULL))
 
@@ -213,7 +213,9 @@ def test_nothing_in_a_review_reaches_a_terminal_unseen(
 
 
 def test_lines_of_a_diff_cannot_be_taken_for_cubs_own() -> None:
-    own = re.compile(r"What executes has changed:|! |managed section|other text:|the hand's lines:")
+    own = re.compile(
+        r"Executable configuration changed:|! |managed section|other text:|manual edits:"
+    )
     spoof = ("--- x", "+++ x", "@@", "+! hook: x", " other text: +1", "-managed section in line 1")
     review = review_of(FileReview("AGENTS.md", "update", None, spoof))
     assert [line for line in format_review(review) if own.match(line)] == ["other text: +1 -1"]
@@ -232,18 +234,36 @@ def test_the_hands_lines_are_shown_once() -> None:
     section = SectionReview("edited", 1, 1, 5, both, ("--- b", "+++ b", *both[2:]))
     lines = list(format_review(review_of(FileReview("AGENTS.md", "update", section))))
     assert lines.count("+y") == 1
-    assert "the hand's lines:" not in lines
+    assert "manual edits:" not in lines
 
 
 @pytest.mark.parametrize(
     ("review", "sentence"),
     [
         (NOTHING, "No file that cub manages differs between main and oven."),
-        (SMALL, "0 parts of cub's changed, none touched by hand, 1 file {} 0 changes {}"),
-        (HOSTILE, "1 part of cub's changed, 1 touched by hand, 1 file {} 1 change {}"),
-        (FULL, "6 parts of cub's changed, 2 touched by hand, 3 files {} 2 changes {}"),
+        (
+            SMALL,
+            (
+                "cub's sections: 0 changed, 0 edited manually. Your files: 1 changed. "
+                "Executable configuration: 0 changed."
+            ),
+        ),
+        (
+            HOSTILE,
+            (
+                "cub's sections: 1 changed, 1 edited manually. Your files: 1 changed. "
+                "Executable configuration: 1 changed."
+            ),
+        ),
+        (
+            FULL,
+            (
+                "cub's sections: 6 changed, 2 edited manually. Your files: 3 changed. "
+                "Executable configuration: 2 changed."
+            ),
+        ),
     ],
     ids=["nothing", "small", "hostile", "full"],
 )
 def test_the_last_sentence_counts(review: Review, sentence: str) -> None:
-    assert summarize_review(review) == sentence.format("changed by people,", "to what executes.")
+    assert summarize_review(review) == sentence

@@ -92,8 +92,8 @@ HEAD = "id         pri  type  status  title\n"
 FLOUR = "id       pri  type  status  title\nb-flour  P2   task  closed  Buy flour\n"
 READY = f"{HEAD}b-shop1.1  P0   task  open    Heat the oven\n"
 PARTS = "".join(line[2:] + "\n" for line in TREE.splitlines()[2:4])
-HIDDEN = "1 closed task is not shown; `--status all` shows all.\n"
-NONE_READY = "Nothing is ready; `cub task list` shows what there is.\n"
+HIDDEN = "1 closed task is not shown. Pass `--status all` to see them.\n"
+NONE_READY = "No tasks are ready. Run `cub task list` to see all.\n"
 TEXTS = [
     ("list", LIST, HIDDEN),
     ("list --status all", LIST + CLOSED, ""),
@@ -124,7 +124,7 @@ def test_text(cub: Cub, project: Path, command: str, out: str, err: str) -> None
 
 
 def test_nothing_is_there_yet(cub: Cub, project: Path) -> None:
-    none = "There is no task yet; `cub task add TITLE` adds one.\n"
+    none = "No tasks yet. Run `cub task add TITLE` to add one.\n"
     for command, said in (
         ("list", none),
         ("list --status closed", none),
@@ -137,7 +137,7 @@ def test_nothing_is_there_yet(cub: Cub, project: Path) -> None:
     assert tree(project) == {}
     put(project, *ALL)
     assert cub("task", "list", "--label", "zzz").err == (
-        "No task is like that; `cub task list --status all` shows all.\n"
+        "No tasks match. Run `cub task list --status all` to see all.\n"
     )
 
 

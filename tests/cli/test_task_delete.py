@@ -12,7 +12,7 @@ from tests.cli.tasks import ALL, put
 from tests.cli.terminal import in_terminal
 from tests.conftest import Cub, tree
 
-BACK = "`cub task reopen ID` brings a deleted task back.\n"
+BACK = "Run `cub task reopen ID` to restore a deleted task.\n"
 
 
 def test_deleting_tells_what_went_and_how_it_comes_back(cub: Cub, project: Path) -> None:
@@ -67,7 +67,8 @@ def test_without_a_person_it_takes_a_yes(cub: Cub, project: Path) -> None:
     done = cub("task", "delete", "flour")
     assert (done.code, done.out) == (2, "")
     assert done.err == (
-        "error: nobody is there to ask whether to delete b-flour\nhint: add --yes\n"
+        "error: deleting b-flour needs confirmation, but stdin is not a terminal\nhint: "
+        "pass --yes\n"
     )
     assert tree(project) == before
 

@@ -74,7 +74,11 @@ WRONG = [
     (replacing("depends_on: []", "depends_on: [zzz]"), 1, "error: there is no task 'zzz'"),
     ("path.write_bytes(b'title: \\xff\\n')", 1, "error: PATH:1:8: byte 0xff is not UTF-8"),
     ("path.write_text('')", 1, "error: PATH: not a valid task form"),
-    ("path.write_text(text + '# mine')\nsys.exit(3)", 1, "error: the editor ended with 3; nothing"),
+    (
+        "path.write_text(text + '# mine')\nsys.exit(3)",
+        1,
+        "error: the editor exited with code 3, so nothing",
+    ),
 ]
 
 
@@ -88,7 +92,7 @@ def test_a_wrong_form_is_kept_and_its_path_is_told(
     assert (done.code, done.out, tree(project)) == (exit_code, "", before)
     (form,) = forms(project)
     assert re.match(message.replace("PATH", re.escape(form.as_posix())), done.err), done.err
-    assert f"  what you wrote is in {form.as_posix()}\n" in done.err
+    assert f"  your text is saved in {form.as_posix()}\n" in done.err
 
 
 def test_an_editor_that_fails_without_a_change_leaves_nothing(
@@ -96,16 +100,19 @@ def test_an_editor_that_fails_without_a_change_leaves_nothing(
 ) -> None:
     key = add(cub)
     done = edit(key, "sys.exit(1)")
-    assert (done.code, done.err) == (1, "error: the editor ended with 1; nothing was changed\n")
+    assert (done.code, done.err) == (
+        1,
+        "error: the editor exited with code 1, so nothing was changed\n",
+    )
     gone = edit(key, "path.unlink()")
-    assert (gone.code, gone.err) == (1, "error: the editor left no file; nothing was changed\n")
+    assert (gone.code, gone.err) == (1, "error: the editor left no file, so nothing was changed\n")
     assert forms(project) == []
 
 
 @pytest.mark.parametrize(
     ("editor", "message"),
     [
-        ("no-such-editor -w", "the editor can't be started: no-such-editor\nhint: set EDITOR\n"),
+        ("no-such-editor -w", "cannot start the editor: no-such-editor\nhint: set EDITOR\n"),
         ('vi "', 'vi ": EDITOR is not a command: a closing quote is missing\nhint: set EDITOR\n'),
     ],
 )

@@ -40,7 +40,7 @@ def test_in_an_attempt_other_names_ask_as_their_originals_do(
     key = add(cub)
     before = tree(project)
     inside = {"CUB_TASK": key, "CUB_ATTEMPT": str(tmp_path)}
-    assert cub("task", "start", key, **inside).out == f"{key} is yours already.\n"
+    assert cub("task", "start", key, **inside).out == f"{key} is already yours.\n"
     done = cub("task", "done", key, "--reason", "no_change", **inside)
     assert done.out.startswith(f"Asked the run to close {key} (no_change)")
     assert json.loads((tmp_path / "request.json").read_text())["reason"] == "no_change"

@@ -205,7 +205,7 @@ def _explain_missing(
         return ""
     answer = try_git(project.root, "ls-tree", "HEAD", "--", posixpath.normpath(name))
     if answer.exit_code == 0 and not answer.stdout:
-        return f"{name} is not in the last commit, and a work tree has nothing else"
+        return f"{name} is not in the last commit, so the worktree does not have it"
     return ""
 
 
@@ -217,7 +217,7 @@ def _suggest_fix(why: str) -> str:
         return f"`chmod +x {name}`"
     if why.endswith("nothing else"):
         return "commit it, or write its whole path"
-    return "install it, add its folder to PATH, or name another agent with --harness"
+    return "install it, add its directory to PATH, or choose another agent with --harness"
 
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")

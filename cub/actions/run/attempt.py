@@ -150,7 +150,7 @@ def restore_surroundings(context: RunContext, attempt: Attempt, backup: CubFolde
     if attempt.settings is not None:
         rescue_folder = attempt.files.prepare_folder(run_folders.REPLACED_SETTINGS_FOLDER)
         names += restore_git_settings(attempt.settings, rescue_folder)
-    attempt.notices += [f"{name} was changed by the attempt, and is back" for name in names]
+    attempt.notices += [f"{name} was changed by the attempt, and is restored" for name in names]
 
 
 def _record_inputs(context: RunContext, attempt: Attempt) -> CheckInputs:

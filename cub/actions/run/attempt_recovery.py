@@ -87,7 +87,7 @@ class InterruptedAttempt:
             before = repository_settings.GitSettings.from_json(toplevel, settings)
             rescue_folder = self.folder.prepare_folder(run_folders.REPLACED_SETTINGS_FOLDER)
             names = repository_settings.restore_git_settings(before, rescue_folder, last_change)
-            messages += [f"{name} was changed by the attempt, and is back" for name in names]
+            messages += [f"{name} was changed by the attempt, and is restored" for name in names]
         untracked = self.before.untracked_paths
         newer = {path for path in untracked if _find_change_time(toplevel / path) > last_change}
         rescue_folder = self.folder.remove_links()

@@ -185,7 +185,7 @@ def require_trust(stores: Stores, settings: RunSettings) -> ApprovedChecks:
     raise CubError(
         _describe_untrusted(untrusted, trusted),
         where=CONFIG_FILE if untrusted.config else "",
-        hint="read it, then `cub trust`; `cub run --trust` agrees for this one time",
+        hint="review them, then run `cub trust`; `cub run --trust` allows them for this run only",
         details=untrusted.to_lines(),
     )
 
@@ -196,10 +196,10 @@ def _describe_untrusted(untrusted: ExecutableContent, trusted: TrustedCommands) 
         again = "changed since you trusted them" if trusted.config else "are not trusted"
         return f"the commands of this project {again}"
     if untrusted.proposed:
-        return "the proposed checks are not trusted yet"
+        return "the proposed checks are not trusted"
     if len(untrusted.checks) == 1:
-        return "a task brings a check along that is not trusted yet"
-    return f"tasks bring {len(untrusted.checks)} checks along that are not trusted yet"
+        return "a task has an untrusted check"
+    return f"tasks have {len(untrusted.checks)} untrusted checks"
 
 
 def trust_project(

@@ -73,7 +73,7 @@ class CubFolderBackup:
         try:
             return restore_entry_modes(self.root, self.modes).replacements
         except OSError as error:
-            raise make_os_error(error, CUB_FOLDER, "cannot be put back") from error
+            raise make_os_error(error, CUB_FOLDER, "cannot be restored") from error
 
     def restore_files(self) -> list[str]:
         """Restore missing files, and what is missing of the ledger; return their names."""
@@ -94,14 +94,16 @@ class CubFolderBackup:
             return []
         before = TaskIndex.parse(self.tasks)
         restored = self._restore_lines(before, transaction)
-        messages = [f"the task {task_id} was taken away, and is back" for task_id in restored]
+        messages = [f"the task {task_id} was removed, and is restored" for task_id in restored]
         changes = read_status_changes(self.state)[self.change_count :]
         changed = {change.task for change in changes} | {own_task}
         for task_id in before.all_ids:
             if task_id in changed:
                 continue
             if status := _restore_status(before, transaction, task_id, timestamp):
-                messages += [f"the task {task_id} was made {status} by hand: it is not so any more"]
+                messages += [
+                    f"the task {task_id} was set to {status} outside of a run: that is undone"
+                ]
         return messages
 
     def _restore_lines(self, before: TaskIndex, transaction: StoreTransaction) -> list[str]:
@@ -173,7 +175,7 @@ def restore_folder(folder: Path) -> list[str]:
     try:
         folder.mkdir(parents=True)
     except OSError as error:
-        raise make_os_error(error, folder.as_posix(), "cannot be put back") from error
+        raise make_os_error(error, folder.as_posix(), "cannot be restored") from error
     return [f"the attempt deleted the directory {folder.as_posix()}"]
 
 
@@ -205,7 +207,7 @@ def restore_entry_modes(root: Path, before: Mapping[str, int]) -> RestoredModes:
         path, current = root / name, _read_mode(root / name)
         if current and stat.S_IFMT(current) != stat.S_IFMT(mode):
             _move_away(path)
-            replacements.append(f"{name} was replaced by {describe_file_type(current)}")
+            replacements.append(f"{name} was replaced with {describe_file_type(current)}")
             current = 0
         if not current and name == CUB_FOLDER:
             path.mkdir()

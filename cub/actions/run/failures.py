@@ -73,7 +73,7 @@ def _define_free(
 
 INTERRUPTED = _define_free(
     "interrupted",
-    "was stopped by a person, or its run was killed",
+    "was stopped by the user, or its run was killed",
     "the run was stopped",
     effect="end",
 )
@@ -98,8 +98,8 @@ AUTH = _define_free(
 )
 SERVICE_FAILED = _define_free(
     "service_failed",
-    "met a service or a network that failed, such as HTTP 5xx, a stream that was cut, or a web "
-    "page in the place of a reply, and did no work; or got no reply of a model, or an empty one",
+    "met a service or a network that failed, such as HTTP 5xx, a stream that was cut, or a "
+    "web page instead of a reply, and did no work; or got no reply of a model, or an empty one",
     "the agent's service did not answer",
     effect="wait",
     wait_reason="the service of {agent} failed",
@@ -154,15 +154,16 @@ STUCK = FailureClass(
 ASKED_QUESTION = FailureClass(
     "asked_question",
     "ended with a question, and did no work",
-    "the agent ended with a question, which nobody could answer",
-    "the question, and that nobody answers",
-    advice="nobody answers questions while you work: decide by yourself, and say in your closing "
-    "lines how; where only a person can know, end with the signal that you are stuck",
+    "the agent ended with a question that no one could answer",
+    "the question, and that questions are not answered",
+    advice="questions are not answered during a run: decide on your own and describe the "
+    "decision in your final message; if only a human can know the answer, end with the "
+    "signal that you are stuck",
 )
 HARNESS_EXIT = FailureClass(
     "harness_exit",
     "has an agent that failed by its own rule",
-    "the agent failed by itself",
+    "the agent failed",
     "how, and what ended it, or its last line",
 )
 UNVERIFIED = FailureClass(

@@ -135,7 +135,7 @@ class GitWorkspace:
             paths := restore_snapshot_modes(self.worktree, before, exactly=False)
         ):
             what = f"the permissions of {join_first(paths)} were changed by the attempt"
-            messages.append(f"{what}, and put back")
+            messages.append(f"{what}, and restored")
         patch = rescue_folder / UNTRACKED_PATCH
         report = restore_untracked(self.worktree, before, patch, excluded_paths)
         messages += _describe_untracked(report, has_patch=patch.exists())
@@ -171,7 +171,7 @@ class GitWorkspace:
         """Make HEAD and the files what they were in `before`; return messages."""
         report = restore_snapshot(self.worktree, before, current, excluded_paths)
         messages = [f"the agent's commits are kept as {ref}" for ref in report.rescued_refs]
-        return messages + [f"{path} could not be put back" for path in report.failed_paths]
+        return messages + [f"{path} could not be restored" for path in report.failed_paths]
 
     def commit(
         self,
@@ -207,16 +207,16 @@ def _describe_untracked(report: UntrackedReport, *, has_patch: bool) -> list[str
     if report.restored_files:
         were = "was" if len(report.restored_files) == 1 else "were"
         files = join_first(report.restored_files)
-        what = f"{files}, which git does not know, {were} changed by the attempt"
+        what = f"{files} (untracked) {were} changed by the attempt"
         where = f"; what it had made of that is in {UNTRACKED_PATCH}" if has_patch else ""
-        messages.append(f"{what}, and put back{where}")
-    return messages + [f"{path} could not be put back" for path in report.failed_paths]
+        messages.append(f"{what}, and restored{where}")
+    return messages + [f"{path} could not be restored" for path in report.failed_paths]
 
 
 def _describe_ignored(report: IgnoredFilesReport) -> list[str]:
     paths_by_text = {
-        "ignored by git and deleted by the attempt, now back": report.restored_files,
-        "ignored by git and deleted by the attempt, not to be put back": report.lost_files,
+        "ignored by git and deleted by the attempt, now restored": report.restored_files,
+        "ignored by git and deleted by the attempt, cannot be restored": report.lost_files,
         "ignored by git and changed by the attempt; "
         f"what it was is in {IGNORED_FILES_FOLDER}/": report.overwritten_files,
     }
@@ -256,7 +256,7 @@ def require_repository(folder: Path) -> Path:
     """Return the top folder of the checkout around `folder`. Raises CubError if there is none."""
     if toplevel := git.find_toplevel(folder):
         return toplevel
-    raise CubError("this folder is not in a git repository", hint="run `git init` first")
+    raise CubError("this directory is not in a git repository", hint="run `git init` first")
 
 
 def remove_run_worktree(root: Path, folder: Path) -> None:

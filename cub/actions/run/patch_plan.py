@@ -33,7 +33,7 @@ def plan_patch(project: Project, attempt: PastAttempt) -> Plan:
     """Plan the changes of a failed attempt.
 
     Raises CubError, and names all files, if one of them is not what HEAD has or does not fit the
-    patch; and while a run is at work in this checkout, which would take the changes for its own.
+    patch; and while a run is active in this checkout, which would take the changes for its own.
     """
     patch, toplevel = read_patch(attempt), require_repository(project.root)
     _require_no_run(project.root)
@@ -55,8 +55,8 @@ def _require_no_run(root: Path) -> None:
     for folder in RunFolder.list_all(root):
         works_here = folder.read_state().get("folder") == root.as_posix()
         if works_here and is_alive(folder):
-            hint = "`cub run status` shows it; apply the patch when it has ended"
-            raise CubError("a run is at work in this checkout", hint=hint)
+            hint = "run `cub run status` to see it; apply the patch after it has ended"
+            raise CubError("a run is active in this checkout", hint=hint)
 
 
 def _make_edit(root: Path, toplevel: Path, file: PatchedFile, hint: str) -> FileEdit:

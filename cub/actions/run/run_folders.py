@@ -265,9 +265,9 @@ def hold_run_locks(folder: RunFolder, checkout: Path | None) -> Iterator[None]:
             lock = _lock(path)
             if lock is None:
                 raise CubError(
-                    "another run is at work in this checkout",
+                    "another run is active in this checkout",
                     where=RUNS_FOLDER,
-                    hint="`cub run status` shows it; `cub run --worktree` works beside it",
+                    hint="run `cub run status` to see it, or `cub run --worktree` to run beside it",
                 )
             stack.callback(lock.release)
         if own := _lock(folder.state / RUN_LOCK_FILE):

@@ -238,7 +238,7 @@ def _open_workspace(
         _require_clean(workspace)
     if settings.commits and (answer := explain_missing_identity(workspace.worktree, environ)):
         hint = 'git config user.name "Your Name"; git config user.email you@example.com'
-        raise CubError(f"git does not know who commits: {answer.splitlines()[-1]}", hint=hint)
+        raise CubError(f"git has no author name and email: {answer.splitlines()[-1]}", hint=hint)
     require_first_commit(workspace.toplevel, settings)
     words = {"run": folder.id, "date": folder.id[:8], "epic": options.epic}
     branch = render_branch_name(settings.branch_template, words) if settings.branch_template else ""

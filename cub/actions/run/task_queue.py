@@ -115,7 +115,7 @@ def require_startable(tasks: TaskIndex, stores: Stores, options: RunOptions) -> 
     if not list_runnable_tasks(tasks, stores, options):
         owner = tasks.read_record(task.id).get("assignee")
         by = f" by {owner}" if owner and task.status == IN_PROGRESS else ""
-        hint = f"run `cub task reopen {task.id}` to release it to everybody"
+        hint = f"run `cub task reopen {task.id}` to release it"
         raise CubError(f"{task.id} is {task.status}{by}", hint=hint)
 
 
@@ -264,7 +264,7 @@ def _restore_deleted(transaction: TaskTransaction, task_id: str) -> list[str]:
     record = transaction.tasks.read_record(task_id)
     restored = update_record(record, {"deleted_at": None}, transaction.timestamp)
     transaction.store.put_record(restored)
-    return [f"the task {task_id} was deleted by hand, and is back"]
+    return [f"the task {task_id} was deleted outside of a run, and is restored"]
 
 
 def _restore_checks(context: RunContext, transaction: TaskTransaction, task_id: str) -> list[str]:

@@ -258,7 +258,7 @@ def _describe_restored_files(files: Sequence[str]) -> str:
     if not files:
         return ""
     names = ", ".join(files[:3])
-    return f"only files that git does not know were changed, and they are put back: {names}"
+    return f"only untracked files were changed, and they are restored: {names}"
 
 
 def _describe_exit(evidence: AttemptEvidence) -> str:
@@ -266,7 +266,7 @@ def _describe_exit(evidence: AttemptEvidence) -> str:
     how = f"signal {process.signal}" if process.signal else f"exit code {process.exit_code}"
     if process.exit_code == 0:
         has_failed = evidence.transcript.has_failed
-        how = "reported a failure" if has_failed else "ended without what tells its success"
+        how = "reported a failure" if has_failed else "ended without reporting success"
         how = f"the agent {how}"
     transcript = evidence.transcript
     error = find_first_line(transcript.error) or (evidence.summary if transcript.has_failed else "")

@@ -57,7 +57,7 @@ class PermissionChoice(StrEnum):
 
 
 _PERMISSIONS_PANEL = "Permissions"
-_STOPPING = "stopping: what runs is ended; a second signal ends at once"
+_STOPPING = "stopping; a second signal exits immediately"
 _INTERRUPTED = 130
 
 Prompt = Annotated[
@@ -277,7 +277,7 @@ def _approve(stop: StopRequest, asked_ids: set[str], request: ApprovalRequest) -
     A signal is an answer, too.
     """
     if not output.can_ask():
-        return f"{request.reason}, and nobody is there to ask"
+        return f"{request.reason}, but there is no terminal to ask on"
     from cub.cli.session_output import describe_request
 
     def end_question() -> None:

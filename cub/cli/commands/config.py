@@ -139,9 +139,9 @@ def schema() -> None:
 def print_result(plan: Plan, key: str, show: PlanDisplay, step: str = "") -> None:
     """Print the last line: the result, and the next step."""
     if plan.is_empty:
-        output.print_message(f"Nothing to do: {key} is set so already.")
+        output.print_message("Already up to date.")
     elif show.is_read_only:
-        output.print_message(f"{plan.edits[0].path} would change; nothing was written.")
+        output.print_message(f"{plan.edits[0].path} would change. Dry run: nothing was written.")
     else:
         output.print_message(f"Set {key} in {plan.edits[0].path}. {step}".rstrip())
 

@@ -136,8 +136,8 @@ def context(
     from cub.context.selectors import parse_selectors
 
     if not (task or prompt or agent or explain):
-        hint = "name a file of .agents/tasks, or give the text with --prompt"
-        raise UsageError("there is no TASKFILE and no --prompt", hint=hint)
+        hint = "pass the name of a file in .agents/tasks, or text with --prompt"
+        raise UsageError("missing TASKFILE or --prompt", hint=hint)
     directory = get_global_options(context).directory
     request = ContextRequest(
         task, prompt, resume, parse_selectors(select or ()), parse_parameters(parameter or ()),
@@ -195,8 +195,8 @@ def _print_sources(
     ]
     untrusted = build.list_untrusted_commands()
     for commands, why in (
-        (build.list_trusted_commands(), "it would run"),
-        (untrusted, "not trusted: it would not run"),
+        (build.list_trusted_commands(), "would run"),
+        (untrusted, "not trusted: would not run"),
     ):
         rows += [(f"{command.name} ({command.origin})", "", "", why) for command in commands]
     rows.append(("in all", "", f"{estimate(result.text):,}", ""))

@@ -85,7 +85,7 @@ def list_(context: typer.Context, limit: Limit = 20, json: Json = False) -> None
         shown = "\n".join([*ATTEMPT_COLUMNS, *(cell for row in rows for cell in row)])
         output.print_legend(_LEGEND, shown)
     else:
-        output.print_message("There was no attempt yet.")
+        output.print_message("No attempts yet.")
 
 
 @app.command()
@@ -163,13 +163,13 @@ def archive(
 
 def format_story(story: TaskHistory) -> Iterator[str]:
     """Yield a task's title, then its events, with all that is known of an attempt."""
-    title = "this task is gone" if story.task is None else story.task.get("title", "")
+    title = "(deleted)" if story.task is None else story.task.get("title", "")
     yield f"{story.task_id}  {title}".rstrip()
     for event in story.events:
         yield format_event(event, of_task=False)
         yield from (f"    {line}" for line in format_attempt_details(event))
     if not story.events:
-        yield "Nothing happened to it yet."
+        yield "No events yet."
 
 
 def format_event(event: Event, *, of_task: bool = True) -> str:
@@ -245,7 +245,7 @@ def _describe_event(event: Event) -> str:
         note = f": {event['note']}" if event.get("note") else ""
         return f"{event.get('status', '?')}{reason} by {event.get('by', '?')}{note}"
     if kind == "attempt_start":
-        return f"attempt {event.get('n', '?')} begins"
+        return f"attempt {event.get('n', '?')} starts"
     if kind == "attempt_end":
         return f"attempt {event.get('n', '?')}: {describe_outcome(event)}"
     return str(kind or "?").replace("_", " ")

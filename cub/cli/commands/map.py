@@ -139,9 +139,9 @@ def _write_map(root: Path, request: MapOptions, *, check: bool, verbose: bool) -
         )
     _print_empty_note(maps[-1], verbose=verbose)
     if plan.is_empty and maps[-1].data:
-        output.print_message("The map is up to date.")
+        output.print_message("Already up to date.")
     elif check and not plan.is_empty:
-        output.print_message("The map would change; run `cub map`.")
+        output.print_message("The map would change. Run `cub map`.")
         raise typer.Exit(1)
 
 
@@ -171,7 +171,7 @@ def _print_facts(root: Path, request: MapOptions, name: str | None, *, verbose: 
 def _print_empty_note(map_file: MapFile, *, verbose: bool) -> None:
     """Print what is not in the map."""
     if not map_file.data:
-        output.print_message("There is nothing to map here.")
+        output.print_message("Nothing to map here.")
     _print_omissions(map_file.omissions, verbose=verbose)
 
 
@@ -260,5 +260,5 @@ def _make_unknown_error(repo_map: RepoMap, name: str) -> CubError:
     names = sorted({symbol.definition.name for symbol in repo_map.symbols})
     near = list_similar(name, names, 3)
     hint = f"did you mean {', '.join(near)}?" if near else ""
-    hint = hint or "only what a source file gives to other files is ranked"
-    return CubError(f"no definition is called {name}", hint=hint)
+    hint = hint or "only definitions that other files can use are ranked"
+    return CubError(f"unknown definition {name}", hint=hint)

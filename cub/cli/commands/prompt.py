@@ -79,7 +79,7 @@ def prompt(
     stores = open_task_stores(context)
     budget = tokens or DEFAULT_TOKENS
     if not system and key is None:
-        raise UsageError("which task?", hint="`cub task ready` lists what can be begun")
+        raise UsageError("which task?", hint="run `cub task ready` to list tasks")
     options = ContextOptions(
         tuple(exec_ or ()), no_context_exec, confirm_context_exec, trust, debug
     )
@@ -121,7 +121,7 @@ def _print_prompt(built: BuiltPrompt, *, explain: bool) -> None:
     else:
         output.print_bytes(built.prompt.text.encode())
     if built.prompt.is_over_budget:
-        output.print_message("The task alone is over the budget: it is never cut.")
+        output.print_message("The task alone exceeds the budget; the task is never cut.")
 
 
 def _print_sections(prompt: TaskPrompt) -> None:

@@ -50,7 +50,7 @@ def remove(
         removes_stores=True,
     )
     if plan.is_empty and not json:
-        output.print_message("Nothing to do: cub's own parts are gone already.")
+        output.print_message("Nothing to remove: cub has no files here.")
     elif not show.is_read_only:
         print_result(root)
 
@@ -68,7 +68,11 @@ def make_remove_plan(
 
 def print_result(root: Path) -> None:
     """Print the last line: what remains."""
-    remainder = "what is left in .cub/ is yours" if (root / ".cub").exists() else "nothing is left"
+    remainder = (
+        "the files that remain in .cub/ are yours"
+        if (root / ".cub").exists()
+        else "no files of cub remain"
+    )
     output.print_message(f"Done: {remainder}.")
 
 
@@ -77,6 +81,8 @@ def _require_confirmation() -> None:
     from cub.errors import CubError, UsageError
 
     if not sys.stdin.isatty():
-        raise UsageError("--purge deletes for good, and nobody is there to ask", hint="add --yes")
-    if not output.ask_confirmation("Delete these files for good?"):
+        raise UsageError(
+            "--purge needs confirmation, but stdin is not a terminal", hint="pass --yes"
+        )
+    if not output.ask_confirmation("Delete these files permanently?"):
         raise CubError("nothing was deleted")

@@ -67,9 +67,9 @@ def show_choices(root: Path, paths: tuple[str, ...], *, json: bool) -> bool:
             output.print_line()
         _print_choices(file.fault, [choice for choice in report.choices if choice.file == file])
     if report.choices:
-        output.print_message("Nothing is changed yet: `cub repair --apply N` carries out choice N.")
+        output.print_message("Nothing was changed. Run `cub repair --apply N` to apply choice N.")
     if not report.broken_files:
-        output.print_message("Nothing is broken.")
+        output.print_message("No broken sections.")
     return bool(report.broken_files)
 
 
@@ -87,11 +87,11 @@ def apply_choice(root: Path, paths: tuple[str, ...], number: int, *, json: bool)
     for file in report.broken_files:
         output.print_message(f"Still broken: {file.fault!s}")
     if report.broken_files:
-        output.print_message("Run `cub repair` again: what is left is numbered anew.")
+        output.print_message("Run `cub repair` again: the remaining choices have new numbers.")
     else:
         output.print_warnings(report.warnings)
         next_step = describe_repair_next_step(Project.load(root), plan)
-        output.print_message(f"Nothing is broken any more. {next_step}".rstrip())
+        output.print_message(f"No broken sections remain. {next_step}".rstrip())
     return bool(report.broken_files)
 
 

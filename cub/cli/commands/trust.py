@@ -48,7 +48,7 @@ def trust(
 
     stores = open_task_stores(context)
     if not show and find_current_attempt(stores.root):
-        raise CubError("an attempt can't agree for the person who started the run")
+        raise CubError("commands cannot be trusted inside an attempt")
     proposed = list_unconfigured_checks(stores, os.environ)
     reader = make_text_reader(stores.project, get_global_options(context).directory)
     scripts = list_context_scripts(reader)
@@ -62,7 +62,7 @@ def trust(
     if json:
         output.print_json(_make_report(stores, proposed, scripts))
     elif content is None:
-        output.print_line("Nothing that this project brings along is trusted now.")
+        output.print_line("No command of this project is trusted now.")
     else:
         _print_content(content, show=show)
 
@@ -72,9 +72,9 @@ def _print_content(content: ExecutableContent, *, show: bool) -> None:
     for line in lines:
         output.print_paragraph(line)
     if not lines:
-        output.print_line("This project brings nothing along that runs.")
+        output.print_line("This project has no commands to trust.")
     elif not show:
-        output.print_message("Trusted, until it changes.")
+        output.print_message("Trusted until they change.")
 
 
 def _make_report(

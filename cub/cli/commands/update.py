@@ -83,7 +83,7 @@ def _require_single(dirs: list[Path]) -> Path:
     """Return the one project to update; several can only be checked."""
     if len(dirs) > 1:
         hint = "name one DIR, or use --check without --diff"
-        raise UsageError("several projects are only checked, in one table", hint=hint)
+        raise UsageError("several projects need --check", hint=hint)
     return dirs[0]
 
 
@@ -120,10 +120,8 @@ def print_result(plan: Plan, show: PlanDisplay) -> None:
     count = len(plan.shared_edits)
     files = f"{count} file" + ("" if count == 1 else "s")
     if not count:
-        output.print_message(
-            "Nothing to refresh." if plan.warnings else "Everything is up to date."
-        )
+        output.print_message("Nothing to update." if plan.warnings else "Already up to date.")
     elif show.is_read_only:
-        output.print_message(f"{files} would change; run `cub update`.")
+        output.print_message(f"{files} would change. Run `cub update`.")
     else:
         output.print_message(f"Updated {files}.")

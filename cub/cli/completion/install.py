@@ -22,8 +22,8 @@ def install_completion(name: str) -> None:
     script, loader = install_completion_script(shell, ShellPaths.from_environment())
     output.print_line(f"The completion for {shell} is in {abbreviate_home(script)}.")
     if loader is not None:
-        output.print_line(f"One line behind all others in {abbreviate_home(loader)} loads it.")
-    output.print_message("It works in the next shell that you start.")
+        output.print_line(f"A line at the end of {abbreviate_home(loader)} loads it.")
+    output.print_message("Open a new shell to use it.")
 
 
 class ShellPaths(NamedTuple):
@@ -88,9 +88,9 @@ def resolve_shell(name: str) -> str:
     """Return a shell that cub completes in; for "", the one that started this process."""
     shell = name or _find_current_shell()
     if shell not in SHELL_SCRIPTS:
-        what = f"no completion for {name!r}" if name else "this shell is not one that cub knows"
+        what = f"no completion for {name!r}" if name else "unknown shell"
         *others, last = SHELL_SCRIPTS
-        raise UsageError(what, hint=f"name one: {', '.join(others)} or {last}")
+        raise UsageError(what, hint=f"choose from {', '.join(others)} or {last}")
     return shell
 
 

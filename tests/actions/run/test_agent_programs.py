@@ -47,7 +47,7 @@ def test_a_client_that_is_not_installed_is_refused_with_what_to_do(bakery: Shop)
     refused = _refused(bakery)
     assert refused.message == "the agent mine can't be started: no-such-agent is not in PATH"
     assert refused.where == ".cub/config.yaml: harnesses.mine.argv"
-    assert refused.hint.startswith("install it, add its folder to PATH, or name another agent")
+    assert refused.hint.startswith("install it, add its directory to PATH, or choose another agent")
     assert refused.exit_code == 1
 
 

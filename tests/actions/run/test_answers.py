@@ -78,8 +78,8 @@ def test_a_question_is_answered_once_by_the_run_and_then_by_a_person(bakery: Sho
     first, second = done.of("task_state")
     assert (first["status"], "question" in first) == ("retry", False)
     assert (second["status"], second["question"]) == ("parked", "Which oven should I use?")
-    assert "nobody answers questions while you work" in _prompt(bakery, done)
-    assert "nobody answers questions" not in _prompt(bakery, done, 0)
+    assert "questions are not answered during a run" in _prompt(bakery, done)
+    assert "questions are not answered" not in _prompt(bakery, done, 0)
 
 
 def test_secrets_of_a_question_do_not_come_into_the_notes(bakery: Shop) -> None:

@@ -45,7 +45,7 @@ def test_another_thing_in_the_place_of_cubs_folder_ends_the_run(
     shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; rm -rf .cub; {make}")
     done = shop.run(checks=CHECK)
     assert (done.outcomes, done.end["end"]) == (["unknown"], "damaged")
-    assert ".cub was replaced by a" in done.of("attempt_end")[0]["fail"]["reason"]
+    assert ".cub was replaced with a" in done.of("attempt_end")[0]["fail"]["reason"]
     assert done.end["hint"]
     require_told(shop, done)
     assert [path.name for path in outside.iterdir()] == ["tasks.jsonl"]
@@ -82,7 +82,7 @@ def test_another_thing_in_the_place_of_the_lock_keeps_no_later_run_out(
     shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; {make}")
     done = shop.run(checks=CHECK)
     assert (done.outcomes, done.end["end"]) == (["unknown"], "damaged")
-    assert ".cub/lock was replaced by a" in done.of("attempt_end")[0]["fail"]["reason"]
+    assert ".cub/lock was replaced with a" in done.of("attempt_end")[0]["fail"]["reason"]
     assert is_untouched(shop)
     shop.client("cat > /dev/null; echo C > c.py")
     assert shop.run(checks=CHECK).outcomes == ["ok"]

@@ -88,7 +88,7 @@ def test_a_status_that_is_written_by_hand_does_not_stay(shop: Shop, own: bool) -
     )
     done = shop.run(checks=CHECK, once=True)
     assert shop.status(key) == ("retry" if own else "parked")
-    assert own or "the task s-2 was made closed by hand" in done.notices
+    assert own or "the task s-2 was set to closed outside of a run" in done.notices
 
 
 @pytest.mark.parametrize("way", keep_few(["", *_WAYS, f"XDG_STATE_HOME=$PWD/.. {_WAYS[0]}"], 1))
@@ -106,7 +106,7 @@ def test_an_agent_can_not_trust_its_own_commands(shop: Shop, way: str) -> None:
 def test_an_agent_can_not_start_a_run(shop: Shop) -> None:
     start = f"{_WAYS[0]} {_CUB} run --worktree --trust --harness mine --no-checks"
     attack(shop, f"{start} 2> ../said; echo C > c.py")
-    assert "an attempt can't start a run" in (shop.root.parent / "said").read_text()
+    assert "a run cannot be started inside an attempt" in (shop.root.parent / "said").read_text()
     assert shop.status() == "closed"
 
 

@@ -24,7 +24,7 @@ def test_settings_of_git_are_back_and_hooks_run(stocked: Shop, end: str) -> None
     stocked.client(f"{MAKE}; {change}; git config core.worktree {stocked.root.parent}{end}")
     done = stocked.run(checks=CHECK, once=True)
     assert done.outcomes == ["harness_exit" if end else "ok"]
-    assert "config was changed by the attempt, and is back" in done.notices
+    assert "config was changed by the attempt, and is restored" in done.notices
     assert (stocked.root / ".git" / "config").read_bytes() == before
     aside = stocked.attempt(done.end["run"]) / "git" / ".git-config"
     assert "Robot" in aside.read_text()
@@ -150,7 +150,7 @@ def test_what_would_run_later_is_put_back(stocked: Shop, change: str) -> None:
     done = stocked.run(no_checks=True, once=True)
     assert done.outcomes == ["ok"]
     assert config.read_bytes() == was
-    assert ".git/config was changed by the attempt, and is back" in done.notices
+    assert ".git/config was changed by the attempt, and is restored" in done.notices
 
 
 def test_a_check_plants_no_hook_either(stocked: Shop) -> None:

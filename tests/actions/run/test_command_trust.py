@@ -102,9 +102,9 @@ def test_what_changed_since_it_was_agreed_to_is_said_to_have_changed(stall: Shop
 def test_a_new_check_of_a_task_is_not_trusted_yet_and_nothing_else_changed(stall: Shop) -> None:
     trust_project(_stores(stall), {})
     stall.task("s-2", checks=["test -f made-s-2"])
-    assert _says(stall) == "a task brings a check along that is not trusted yet"
+    assert _says(stall) == "a task has an untrusted check"
     stall.task("s-3", checks=["test -f made-s-3"])
-    assert _says(stall) == "tasks bring 2 checks along that are not trusted yet"
+    assert _says(stall) == "tasks have 2 untrusted checks"
 
 
 def test_what_was_agreed_to_runs(stall: Shop) -> None:

@@ -81,7 +81,7 @@ def test_a_status_that_was_written_by_hand_is_taken_back(bakery: Shop) -> None:
     guard = guard_bakery(bakery)
     tasks = bakery.root / TASKS_FILE
     tasks.write_text(tasks.read_text().replace('"open"', '"closed"'))
-    said = "the task s-2 was made closed by hand: it is not so any more"
+    said = "the task s-2 was set to closed outside of a run: that is undone"
     assert restore_tasks(bakery, guard) == [said]
     assert bakery.status("s-2") == "open"
 
@@ -91,7 +91,7 @@ def test_a_task_that_was_taken_away_is_back(bakery: Shop) -> None:
     before = bakery.tasks().read_record("s-2")
     first, _ = (bakery.root / TASKS_FILE).read_text().splitlines(keepends=True)
     (bakery.root / TASKS_FILE).write_text(first)
-    assert restore_tasks(bakery, guard) == ["the task s-2 was taken away, and is back"]
+    assert restore_tasks(bakery, guard) == ["the task s-2 was removed, and is restored"]
     assert bakery.tasks().read_record("s-2") == before
 
 
@@ -156,7 +156,7 @@ def test_a_link_in_the_place_of_the_folder_goes_and_nothing_that_it_leads_to(roo
     (root / ".cub").rename(elsewhere)
     (root / ".cub").symlink_to(elsewhere)
     assert restore_entry_modes(root, before).replacements == [
-        ".cub was replaced by a symbolic link"
+        ".cub was replaced with a symbolic link"
     ]
     assert [*(root / ".cub").iterdir()] == []
     assert not (root / ".cub").is_symlink()
@@ -168,7 +168,7 @@ def test_a_file_in_the_place_of_the_folder_gets_another_name(root: Path) -> None
     before = read_entry_modes(root)
     shutil.rmtree(root / ".cub")
     (root / ".cub").write_text("mine")
-    assert restore_entry_modes(root, before).replacements == [".cub was replaced by a file"]
+    assert restore_entry_modes(root, before).replacements == [".cub was replaced with a file"]
     aside = next(root.glob(".cub.replaced-*"))
     assert aside.read_text() == "mine"
     assert (root / ".cub").is_dir()

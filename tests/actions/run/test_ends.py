@@ -94,7 +94,7 @@ def test_without_an_identity_nothing_is_begun(bakery: Shop) -> None:
     git(bakery.root, "config", "user.useConfigOnly", "true")
     bakery.client(WRITE)
     bakery.task()
-    with pytest.raises(CubError, match="git does not know who commits") as caught:
+    with pytest.raises(CubError, match="git has no author name and email") as caught:
         bakery.run(no_checks=True)
     assert "\n" not in caught.value.message
     assert bakery.status() == "open"

@@ -14,7 +14,7 @@ from tests.conftest import git
 _CUB = f"{sys.executable} -m cub"
 _TRUST = f"{_CUB} trust >> ../log 2>&1 || true\n"
 _CLOSE = f"{_CUB} task close s-2 >> ../log 2>&1 || true\n"
-_REFUSED = "an attempt can't agree for the person who started the run"
+_REFUSED = "commands cannot be trusted inside an attempt"
 
 
 @pytest.fixture

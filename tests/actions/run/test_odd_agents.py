@@ -83,7 +83,7 @@ def test_edits_of_the_stores_alone_are_no_work(stocked: Shop) -> None:
 def test_lines_of_other_tasks_that_an_agent_deletes_are_back(stocked: Shop, end: str) -> None:
     done = _work(stocked, f"{_MAKE}; sed -i /s-2/d .cub/tasks.jsonl{end}")
     assert stocked.record("s-2")["notes"] == "by hand"
-    assert "the task s-2 was taken away, and is back" in done.notices
+    assert "the task s-2 was removed, and is restored" in done.notices
     assert stocked.status() == ("retry" if end else "closed")
 
 
@@ -101,7 +101,7 @@ _AS_A_PERSON = f"env -u CUB_RUN -u CUB_TASK -u CUB_ATTEMPT {_CUB} task"
 def test_its_own_task_that_an_agent_marks_as_deleted_is_back(stocked: Shop) -> None:
     done = _work(stocked, f"{_MAKE}; {_DELETED % 's-1'}")
     assert (done.outcomes, stocked.status()) == (["ok"], "closed")
-    assert "the task s-1 was deleted by hand, and is back" in done.notices
+    assert "the task s-1 was deleted outside of a run, and is restored" in done.notices
 
 
 def test_a_task_that_a_person_deletes_meanwhile_stays_deleted(stocked: Shop) -> None:

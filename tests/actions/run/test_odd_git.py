@@ -270,7 +270,7 @@ def test_without_git_a_run_is_refused(tmp_path: Path, home: Path, asked: dict[st
     shop.write("kept.txt", "kept\n")
     shop.client(_MAKE)
     shop.task()
-    with pytest.raises(CubError, match="this folder is not in a git repository") as refused:
+    with pytest.raises(CubError, match="this directory is not in a git repository") as refused:
         shop.run(**asked)
     assert refused.value.hint == "run `git init` first"
     assert (shop.status(), shop.ledger()) == ("open", [])

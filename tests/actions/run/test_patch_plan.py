@@ -130,7 +130,7 @@ def test_files_outside_of_the_project_are_refused(failed: Shop) -> None:
 def test_nothing_is_written_beside_a_run_that_is_at_work(failed: Shop) -> None:
     folder = RunFolder(failed.root, "20270101-080000-work")
     folder.write_run_facts({"folder": failed.root.as_posix(), "ended": False})
-    with hold_run_locks(folder, None), pytest.raises(CubError, match="a run is at work"):
+    with hold_run_locks(folder, None), pytest.raises(CubError, match="a run is active"):
         patch(failed)
     patch(failed)
 

@@ -233,7 +233,7 @@ def test_the_checks_that_manifests_name_decide_where_none_is_configured(stocked:
     assert "`make test` (from Makefile)" in done.notices
     stocked.write("Makefile", "check:\n\ttrue\n")
     stocked.commit()
-    with pytest.raises(CubError, match="the proposed checks are not trusted yet"):
+    with pytest.raises(CubError, match="the proposed checks are not trusted"):
         stocked.run(no_checks=False, trust=False)
 
 

@@ -215,7 +215,7 @@ def test_files_of_the_persons_alone_are_no_change(checked: Shop) -> None:
     done = _work(checked, "echo theirs > notes.txt")
     (end,) = require_told(checked, done)
     assert done.outcomes == ["no_changes"]
-    assert "only files that git does not know were changed" in end["fail"]["reason"]
+    assert "only untracked files were changed" in end["fail"]["reason"]
     folder = checked.attempt(done.end["run"])
     assert "+theirs" in (folder / "untracked.patch").read_text()
 

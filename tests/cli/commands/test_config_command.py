@@ -150,7 +150,7 @@ def test_set_writes_one_value_and_leaves_the_rest(
     assert b"# ours\r\n" in written
     again = cub("config", "set", key, value)
     assert (again.code, again.out) == (0, "")
-    assert f"Nothing to do: {key} is set so already." in again.err
+    assert "Already up to date." in again.err
     assert file.read_bytes() == written
     assert sorted(path.name for path in file.parent.iterdir()) == ["config.yaml"]
 
@@ -232,7 +232,7 @@ def test_set_user_writes_the_person_s_own_file(
     assert mine.read_bytes() == b"# mine\nrun: {timeout: 5m, model: sonnet}\n"
     assert cub("config", "get", "run.model").out == "sonnet\n"
     again = cub("config", "set", "--user", "run.model", "sonnet")
-    assert "Nothing to do" in again.err
+    assert "Already up to date" in again.err
     assert [path.name for path in mine.parent.iterdir()] == ["config.yaml"]
     assert stand(project) == before
 

@@ -57,7 +57,7 @@ def test_quiet_and_another_folder_and_another_estimate(project: Path) -> None:
 def test_something_has_to_be_asked_for(project: Path) -> None:
     done = context(project)
     assert done.code == 2
-    assert done.err.startswith("error: there is no TASKFILE and no --prompt\nhint: ")
+    assert done.err.startswith("error: missing TASKFILE or --prompt\nhint: ")
 
 
 def test_what_a_bootstrap_prints_stands_under_its_name(project: Path) -> None:
@@ -118,7 +118,7 @@ def test_explain_lists_what_is_in_and_runs_nothing(project: Path) -> None:
         [".agents/rules/py.md", "left", "out:", "languages", "is", "python,", "not", "go"],
         ["AGENTS.md", "Codex,", "Copilot", "and", "8", "more", "2", "in"],
         [".agents/tasks/fix.md", "4", "in"],
-        ["CLI", "Command", "1", "(--exec)", "it", "would", "run"],
+        ["CLI", "Command", "1", "(--exec)", "would", "run"],
         ["in", "all", "8"],
     ]
     assert not (project / "ran").exists()

@@ -62,12 +62,32 @@ def history(project: Path, prepared: tuple[Path, dict[str, str]]) -> dict[str, s
 @pytest.mark.parametrize(
     ("revisions", "code", "closing"),
     [
-        ("{bare}..{init}", 0, "5 parts of cub's changed, none touched by hand, 0 files changed"),
-        ("{init}..{own}", 0, "0 parts of cub's changed, none touched by hand, 1 file changed"),
-        ("{own}..{hand}", 1, "1 part of cub's changed, 1 touched by hand, 0 files changed"),
-        ("{own}", 1, "1 part of cub's changed, 1 touched by hand, 0 files changed"),
-        ("{bare}...{hand}", 1, "5 parts of cub's changed, 1 touched by hand, 1 file changed"),
-        ("{hand}..{own}", 0, "1 part of cub's changed, none touched by hand, 0 files changed"),
+        (
+            "{bare}..{init}",
+            0,
+            "cub's sections: 5 changed, 0 edited manually. Your files: 0 changed.",
+        ),
+        (
+            "{init}..{own}",
+            0,
+            "cub's sections: 0 changed, 0 edited manually. Your files: 1 changed.",
+        ),
+        (
+            "{own}..{hand}",
+            1,
+            "cub's sections: 1 changed, 1 edited manually. Your files: 0 changed.",
+        ),
+        ("{own}", 1, "cub's sections: 1 changed, 1 edited manually. Your files: 0 changed."),
+        (
+            "{bare}...{hand}",
+            1,
+            "cub's sections: 5 changed, 1 edited manually. Your files: 1 changed.",
+        ),
+        (
+            "{hand}..{own}",
+            0,
+            "cub's sections: 1 changed, 0 edited manually. Your files: 0 changed.",
+        ),
         ("HEAD..", 0, "No file that cub manages differs between HEAD and HEAD."),
     ],
 )
@@ -327,7 +347,7 @@ def test_a_repository_of_sha256_is_read(tmp_path: Path, cub: Cub) -> None:
     saved(root)
     result = cub("diff", "HEAD~1", cwd=root)
     assert result.code == 0
-    assert result.err.startswith("5 parts of cub's changed, none touched by hand")
+    assert result.err.startswith("cub's sections: 5 changed, 0 edited manually.")
 
 
 def test_a_project_in_a_subfolder_is_its_own(project: Path, cub: Cub) -> None:
@@ -368,7 +388,7 @@ def test_submodules_in_the_change_are_no_error(project: Path, cub: Cub) -> None:
     result = cub("diff", f"{base}..{head}")
     assert result.code == 0
     assert result.out.splitlines()[:3] == [
-        "What executes has changed:",
+        "Executable configuration changed:",
         "! agent file: .claude/skills",
         "new file mode 160000",
     ]
@@ -386,7 +406,7 @@ def test_without_a_commit_it_is_what_update_would_change(
     assert cub("diff", "--json") == cub("update", "--json")
     comment = cub("diff", "--format", "markdown")
     assert comment.code == 0
-    assert ("everything is up to date" in comment.out) != stale
+    assert ("already up to date" in comment.out) != stale
     assert ("- create `.cub/runloop.md`: install" in comment.out) == stale
     assert stand(project) == before
 

@@ -52,7 +52,7 @@ STORY = r"""b-clean  Clean
     commit  0123456789 (2 files, +3 -1)
     says    Clean now
     log     runs/2
-2026-01-04 08:00  attempt 3 begins
+2026-01-04 08:00  attempt 3 starts
 """
 LIST = """\
 when              task     n  agent         time   tokens        cost     outcome
@@ -74,7 +74,7 @@ checks_failed  1
 ok             1
 """
 TAIL = """\
-2026-01-04 08:00  b-clean  attempt 3 begins
+2026-01-04 08:00  b-clean  attempt 3 starts
 2026-01-05 08:00  run end
 """
 
@@ -90,7 +90,7 @@ def told(project: Path) -> Path:
     ("command", "out"),
     [
         ("show clean", STORY),
-        ("show flour", "b-flour  Buy flour\nNothing happened to it yet.\n"),
+        ("show flour", "b-flour  Buy flour\nNo events yet.\n"),
         ("list", LIST),
         ("list --limit 1", ONE),
         ("stats", STATS),
@@ -124,7 +124,7 @@ def test_json(cub: Cub, told: Path) -> None:
 
 def test_nothing_happened_yet(cub: Cub, project: Path) -> None:
     done = cub("ledger", "list")
-    assert (done.code, done.out, done.err) == (0, "", "There was no attempt yet.\n")
+    assert (done.code, done.out, done.err) == (0, "", "No attempts yet.\n")
     assert cub("ledger", "tail").out == ""
     assert cub("ledger", "stats").out.splitlines()[1].split()[:4] == ["in", "all", "0", "0"]
     unknown = cub("ledger", "show", "zzz")
@@ -156,7 +156,7 @@ def test_a_task_without_a_title_is_not_gone_and_a_gone_one_has_its_story(
 ) -> None:
     put(project, {"id": "here-1"})
     put_events(project, {**STATE, "task": "here-1"}, {**STATE, "task": "gone-1"})
-    for key, first in (("here-1", "here-1"), ("gone-1", "gone-1  this task is gone")):
+    for key, first in (("here-1", "here-1"), ("gone-1", "gone-1  (deleted)")):
         told = "2026-01-01 08:00  in_progress by ida: Now"
         assert cub("ledger", "show", key).out.splitlines() == [first, told]
 

@@ -50,7 +50,7 @@ def test_it_writes_the_map_and_says_so(code: Path, cub: Cub) -> None:
     assert written == {"map.md"}
     second = cub("map")
     assert (second.code, second.out) == (0, "")
-    assert second.err.endswith("The map is up to date.\n")
+    assert second.err.endswith("Already up to date.\n")
 
 
 def test_stdout_gets_the_very_file_and_nothing_is_written(code: Path, cub: Cub) -> None:
@@ -76,7 +76,7 @@ def test_what_only_looks_leaves_no_file_in_a_project_without_cub(
 def test_check_is_a_gate(code: Path, cub: Cub) -> None:
     missing = cub("map", "--check")
     assert (missing.code, missing.out.split()[:2]) == (1, ["create", MAP])
-    assert missing.err.endswith("The map would change; run `cub map`.\n")
+    assert missing.err.endswith("The map would change. Run `cub map`.\n")
     cub("map")
     fresh = cub("map", "--check")
     assert (fresh.code, fresh.out) == (0, "")
@@ -172,7 +172,7 @@ def test_a_rank_is_explained(cub: Cub, code: Path) -> None:
     assert [line.split()[1] for line in lines[3:]] == ["src/shop.py"]
     unknown = cub("map", "--explain", "heet")
     assert (unknown.code, unknown.out) == (1, "")
-    assert unknown.err.startswith("error: no definition is called heet\nhint: did you mean heat")
+    assert unknown.err.startswith("error: unknown definition heet\nhint: did you mean heat")
     assert (code / "src").is_dir()
 
 
@@ -226,7 +226,7 @@ def test_a_project_without_files_has_no_map(cub: Cub, project: Path) -> None:
     for options in ([], ["--check"], ["--stdout"]):
         result = cub("map", *options)
         assert (result.code, result.out) == (0, "")
-        assert result.err == "There is nothing to map here.\n"
+        assert result.err == "Nothing to map here.\n"
     assert tree(project) == {}
 
 

@@ -80,7 +80,7 @@ def test_a_budget_cuts_and_says_so(cub: Cub) -> None:
     assert (printed.code, printed.err) == (0, "")
     least = cub("prompt", KEY, "--tokens", "1")
     assert (least.code, TASK["description"] in least.out) == (0, True)
-    assert least.err == "The task alone is over the budget: it is never cut.\n"
+    assert least.err == "The task alone exceeds the budget; the task is never cut.\n"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--explain"], [KEY, "--tokens", "0"], [KEY, "--nope"]])
@@ -193,7 +193,7 @@ def test_debug_tells_what_ran_without_secrets(cub: Cub) -> None:
 def test_a_confirmation_needs_a_person(cub: Cub) -> None:
     refused = cub("prompt", KEY, "--exec", "touch made", "--confirm-context-exec")
     assert (refused.code, refused.out) == (1, "")
-    assert "nobody is there to ask" in refused.err
+    assert "stdin is not a terminal" in refused.err
 
 
 @pytest.mark.usefixtures("bakery")

@@ -43,7 +43,7 @@ def _end(data: bytes) -> int:
 @pytest.mark.usefixtures("whole")
 def test_where_nothing_is_broken_it_says_so(cub: Cub) -> None:
     result = cub("repair")
-    assert (result.code, result.out, result.err) == (0, "", "Nothing is broken.\n")
+    assert (result.code, result.out, result.err) == (0, "", "No broken sections.\n")
 
 
 def test_the_choices_of_all_files_are_shown_and_nothing_is_written(
@@ -60,7 +60,7 @@ def test_the_choices_of_all_files_are_shown_and_nothing_is_written(
         f"3. put END back below line {_end(whole['CLAUDE.md'])}",
         "4. remove the marker in line 5, keep all text",
     ]
-    assert result.err == "Nothing is changed yet: `cub repair --apply N` carries out choice N.\n"
+    assert result.err == "Nothing was changed. Run `cub repair --apply N` to apply choice N.\n"
     assert stand(torn) == before
 
 
@@ -83,7 +83,7 @@ def test_one_choice_at_a_time_until_all_is_whole(
     )
     assert "Still broken: CLAUDE.md:5: BEGIN marker without an END" in first.err
     second = cub("repair", "--apply", "1")
-    assert (second.code, second.err) == (0, "Nothing is broken any more.\n")
+    assert (second.code, second.err) == (0, "No broken sections remain.\n")
     assert tree(torn) == whole
 
 
@@ -145,7 +145,7 @@ def test_other_faults_are_named_with_their_way_on(project: Path, cub: Cub) -> No
     result = cub("repair")
     assert (result.code, result.out) == (0, "")
     assert result.err.startswith("warning: AGENTS.md: this section was written by a newer cub")
-    assert result.err.endswith("Nothing is broken.\n")
+    assert result.err.endswith("No broken sections.\n")
 
 
 def test_the_shape_for_programs_is_that_of_the_reference(project: Path, cub: Cub) -> None:
@@ -195,7 +195,7 @@ def test_after_a_merge_the_person_tells_git(project: Path, cub: Cub) -> None:
     result = cub("repair", "--apply", "1")
     assert (result.code, result.err.splitlines()[-1]) == (
         0,
-        "Nothing is broken any more. Run `git add AGENTS.md` to mark the conflict as resolved.",
+        "No broken sections remain. Run `git add AGENTS.md` to mark the conflict as resolved.",
     )
 
 

@@ -107,7 +107,7 @@ def test_what_was_written_is_told(cub: Cub, home: Path) -> None:
     assert done.code == 0
     assert done.out == (
         "The completion for bash is in ~/.local/share/cub/completion.bash.\n"
-        "One line behind all others in ~/.bashrc loads it.\n"
+        "A line at the end of ~/.bashrc loads it.\n"
     )
-    assert done.err == "It works in the next shell that you start.\n"
+    assert done.err == "Open a new shell to use it.\n"
     assert [*tree(home)] == [".bashrc", ".local/share/cub/completion.bash"]

@@ -114,7 +114,9 @@ def test_an_unknown_shell_is_an_error(cub: Cub) -> None:
     for option in ("--show-completion", "--install-completion"):
         done = cub(option, "tcsh")
         assert (done.code, done.out) == (2, "")
-        assert done.err == ("error: no completion for 'tcsh'\nhint: name one: bash, zsh or fish\n")
+        assert done.err == (
+            "error: no completion for 'tcsh'\nhint: choose from bash, zsh or fish\n"
+        )
 
 
 def run_shell(name: str, code: str, home: Path, project: Path, tmp_path: Path) -> str:

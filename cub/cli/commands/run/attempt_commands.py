@@ -60,7 +60,7 @@ def logs(
         shown.start_attempt(attempt)
         log = open_log(stores, attempt, os.environ)
         if log is None:
-            output.print_message(f"{attempt.folder} is not here, or has no output.")
+            output.print_message(f"{attempt.folder} is not in this checkout, or has no output.")
             continue
         for event in log.finish():
             shown.print_event(event)
@@ -140,7 +140,7 @@ def _choose_attempts(stores: Stores, which: str, number: int | None) -> list[Pas
             raise UsageError("--attempt needs a task", hint="run `cub task list` to list tasks")
         newest = find_newest_attempt(stores)
         if newest is None:
-            raise CubError("no attempt has been made here yet", hint="`cub run` makes one")
+            raise CubError("no attempts here yet", hint="run `cub run` to start one")
         return [newest]
     if number is None and is_run_here(stores, which):
         return list_run_attempts(stores, which)
@@ -186,7 +186,7 @@ def _print_attempts(task: TaskAttempts) -> None:
         for line in format_attempt_details(event):
             output.print_paragraph(f"    {line}")
     if not task.attempts:
-        output.print_line("No attempt was made yet.")
+        output.print_line("No attempts yet.")
     elif any(attempt.patch for attempt in task.attempts):
         what = f"`cub run apply {task.task_id}` writes the newest patch into your files"
         output.print_message(f"{what}, with --diff it shows what would change.")

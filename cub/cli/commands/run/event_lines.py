@@ -80,7 +80,7 @@ def _format_run_start(event: Event) -> Iterator[str]:
     model = f", model {event['model_choice']}" if event.get("model_choice") else ""
     yield f"Run {event['run']} with {', '.join(names)}{choice}{model}{where}"
     if event.get("permissions") == "bypass":
-        yield add_style("The agent asks nobody: its permissions are bypassed.", fg="yellow")
+        yield add_style("The agent runs without permission prompts.", fg="yellow")
 
 
 def _format_attempt_start(event: Event) -> Iterator[str]:

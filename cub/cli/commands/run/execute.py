@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cub.store.events import Event
 
 _INTERRUPTED = 130
-_STOPPING = "stopping: the agent is ended, and its changes put back; a second signal ends at once"
+_STOPPING = "stopping the agent and restoring your files; a second signal exits immediately"
 ShowEvent = Callable[["Event"], None]
 
 

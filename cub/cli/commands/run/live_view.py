@@ -56,7 +56,7 @@ def _make_table(status: RunStatus, stop: StopRequest) -> Table:
     for name, text in list_status_rows(status, datetime.now(UTC)):
         table.add_row(name, Text.from_ansi(output.format_for_terminal(text)))
     if stop.is_requested:
-        table.add_row("", Text("Stopping. Ctrl-C once more ends at once.", style="yellow"))
+        table.add_row("", Text("Stopping. Press Ctrl-C again to exit immediately.", style="yellow"))
     return table
 
 
@@ -102,7 +102,7 @@ def show_run_status(root: Path, *, json: bool) -> None:
         output.print_json({"v": 1, "root": root.as_posix(), "runs": trees})
         return
     if not runs:
-        output.print_line("No run has been here yet.")
+        output.print_line("No runs yet.")
     now = datetime.now(UTC)
     for number, run in enumerate(runs):
         if number:
@@ -113,7 +113,7 @@ def show_run_status(root: Path, *, json: bool) -> None:
 def _print_status(status: RunStatus, now: datetime, *, alive: bool) -> None:
     since = format_duration(get_seconds_since(status.started, now))
     if alive:
-        output.print_heading(f"{status.run}: at work for {since}")
+        output.print_heading(f"{status.run}: running for {since}")
     elif status.ended:
         at = format_time_with_age(status.at, now)
         output.print_heading(f"{status.run}: ended {at}: {status.ended}")
@@ -122,5 +122,5 @@ def _print_status(status: RunStatus, now: datetime, *, alive: bool) -> None:
                 output.print_paragraph(line)
             return
     else:
-        output.print_heading(f"{status.run}: was killed; the next `cub run` takes it up")
+        output.print_heading(f"{status.run}: was killed; the next `cub run` cleans up after it")
     output.print_rows([*list_status_rows(status, now)], prose=(1,), indent="  ")

@@ -181,7 +181,7 @@ def _start_run(stores: Stores, options: RunOptions, profile: str | None, *, json
     from cub.project.config_layers import resolve_config
 
     if find_current_attempt(stores.root):
-        raise CubError("an attempt can't start a run of its own project")
+        raise CubError("a run cannot be started inside an attempt")
     if options.confirm_context_exec:  # before Ctrl-C only requests a stop
         values = resolve_config(stores.project, os.environ, profile).values
         confirm_commands(resolve_context_settings(values, options.context).commands)
@@ -206,7 +206,7 @@ def _resume_options(stores: Stores, options: RunOptions) -> RunOptions:
 
     previous = read_last_options(stores.root)
     if previous is None:
-        output.print_message("No run was killed: this is a new one.")
+        output.print_message("No run was killed, so this is a new run.")
         return options
     return merge_options(options, previous)
 

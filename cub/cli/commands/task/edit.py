@@ -231,7 +231,7 @@ def edit_in_editor(stores: Stores, key: str) -> TaskResult:
         result = apply_form(stores, key, before, _read_form(path), path.as_posix())
     except CubError as error:
         if path.exists() and _read_form(path) != before:
-            error.details = (*error.details, f"what you wrote is in {path.as_posix()}")
+            error.details = (*error.details, f"your text is saved in {path.as_posix()}")
         else:
             path.unlink(missing_ok=True)
         raise
@@ -242,7 +242,7 @@ def edit_in_editor(stores: Stores, key: str) -> TaskResult:
 def _find_editor() -> list[str]:
     command = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip()
     if not command and not sys.stdin.isatty():
-        raise UsageError("there is nothing to change", hint="name a field, or set EDITOR")
+        raise UsageError("nothing to change", hint="pass an option, such as --title, or set EDITOR")
     try:
         return shlex.split(command or "vi")
     except ValueError as error:
@@ -261,13 +261,13 @@ def _read_form(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="surrogateescape")
     except FileNotFoundError:
-        raise CubError("the editor left no file; nothing was changed") from None
+        raise CubError("the editor left no file, so nothing was changed") from None
 
 
 def _run_editor(command: list[str]) -> None:
     try:
         process = subprocess.run(command, check=False)  # noqa: S603 - the user's own editor
     except OSError as error:
-        raise CubError(f"the editor can't be started: {command[0]}", hint="set EDITOR") from error
+        raise CubError(f"cannot start the editor: {command[0]}", hint="set EDITOR") from error
     if process.returncode:
-        raise CubError(f"the editor ended with {process.returncode}; nothing was changed")
+        raise CubError(f"the editor exited with code {process.returncode}, so nothing was changed")

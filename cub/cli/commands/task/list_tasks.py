@@ -94,11 +94,11 @@ def list_(
         return
     if count := task_list.hidden_count:
         hidden = "1 closed task is" if count == 1 else f"{count:,} closed tasks are"
-        output.print_message(f"{hidden} not shown; `--status all` shows all.")
+        output.print_message(f"{hidden} not shown. Pass `--status all` to see them.")
     elif not task_list.summaries and task_list.tasks:
-        output.print_message("No task is like that; `cub task list --status all` shows all.")
+        output.print_message("No tasks match. Run `cub task list --status all` to see all.")
     elif not task_list.summaries:
-        output.print_message("There is no task yet; `cub task add TITLE` adds one.")
+        output.print_message("No tasks yet. Run `cub task add TITLE` to add one.")
 
 
 def ready(context: typer.Context, limit: Limit = None, json: Json = False) -> None:
@@ -115,7 +115,7 @@ def ready(context: typer.Context, limit: Limit = None, json: Json = False) -> No
     task_list = list_ready_tasks(stores, limit)
     _print_tasks(task_list, stores.root, json=json)
     if not task_list.summaries and not json:
-        output.print_message("Nothing is ready; `cub task list` shows what there is.")
+        output.print_message("No tasks are ready. Run `cub task list` to see all.")
 
 
 def stats(context: typer.Context, json: Json = False) -> None:

@@ -59,8 +59,8 @@ def print_task_page(detail: TaskDetails) -> None:
     if record["status"] == PARKED:
         output.print_line()
         output.print_paragraph(
-            f"It is parked. `cub task reopen {record['id']}` has it worked on again; "
-            f"`cub task edit {record['id']} --note TEXT` tells the agent more before.",
+            f"The task is parked. Run `cub task reopen {record['id']}` to retry it, after "
+            f"`cub task edit {record['id']} --note TEXT` if the agent needs more information.",
             "",
         )
 

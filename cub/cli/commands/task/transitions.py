@@ -75,7 +75,7 @@ def claim_task(
     stores = open_task_stores(context, name)
     if attempt := find_current_attempt(stores.root):
         attempt.require_own_task(stores.backend.read_tasks(), [key], "claim")
-        _answer(stores, attempt.task_id, f"{attempt.task_id} is yours already.", json=json)
+        _answer(stores, attempt.task_id, f"{attempt.task_id} is already yours.", json=json)
         return
     print_task_result(stores, take(stores, key), "Claimed", json=json)
 
@@ -158,7 +158,7 @@ def delete_tasks(
     result = hide(stores, keys, message, recursive=recursive, force=force)
     print_task_result(stores, result, "Deleted", json=json)
     if stores.backend.can_restore_deleted and not json:
-        output.print_message("`cub task reopen ID` brings a deleted task back.")
+        output.print_message("Run `cub task reopen ID` to restore a deleted task.")
 
 
 def _confirm_deletion(stores: Stores, keys: list[str], recursive: bool, force: bool) -> list[str]:
@@ -168,12 +168,12 @@ def _confirm_deletion(stores: Stores, keys: list[str], recursive: bool, force: b
     tasks = stores.backend.read_tasks()
     chosen = select_deletable_tasks(tasks, keys, recursive=recursive, force=force)
     if not sys.stdin.isatty():
-        what = "nobody is there to ask whether to delete " + ", ".join(chosen)
-        raise UsageError(what, hint="add --yes")
+        what = f"deleting {', '.join(chosen)} needs confirmation, but stdin is not a terminal"
+        raise UsageError(what, hint="pass --yes")
     for key in chosen:
         output.print_message(f"{key}: {tasks.read_record(key).get('title', '')}")
     which = "this task" if len(chosen) == 1 else f"these {len(chosen):,} tasks"
-    good = "" if stores.backend.can_restore_deleted else " for good"
+    good = "" if stores.backend.can_restore_deleted else " permanently"
     if not output.ask_confirmation(f"Delete {which}{good}?"):
         raise CubError("nothing was deleted")
     return chosen

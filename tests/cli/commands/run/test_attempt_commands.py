@@ -97,9 +97,9 @@ def test_what_can_not_be_shown(cub: Cub, words: tuple[str, ...], code: int, mess
 
 def test_before_the_first_attempt(bakery: Shop, cub: Cub) -> None:
     bakery.task()
-    assert cub("run", "logs").err.startswith("error: no attempt has been made here yet\nhint: ")
+    assert cub("run", "logs").err.startswith("error: no attempts here yet\nhint: ")
     assert cub("run", "logs", "s-1").err.startswith("error: there was no attempt at s-1 yet\n")
-    assert cub("run", "show", "s-1").out == "s-1  Do s-1\nNo attempt was made yet.\n"
+    assert cub("run", "show", "s-1").out == "s-1  Do s-1\nNo attempts yet.\n"
     assert cub("run", "apply", "s-1").err.startswith("error: no attempt at s-1 has left a patch")
 
 
@@ -107,7 +107,7 @@ def test_a_log_that_is_elsewhere(failed: Shop, cub: Cub) -> None:
     (failed.attempt(run_of(failed), 1) / "events.jsonl").unlink()
     done = cub("run", "logs", "s-1", "--attempt", "1")
     folder = f".cub/runs/{run_of(failed)}/s-1/1"
-    assert (done.code, done.err) == (0, f"{folder} is not here, or has no output.\n")
+    assert (done.code, done.err) == (0, f"{folder} is not in this checkout, or has no output.\n")
 
 
 def test_what_was_tried_said_and_left(failed: Shop, cub: Cub) -> None:

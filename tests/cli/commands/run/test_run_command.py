@@ -239,7 +239,7 @@ def test_a_confirmation_needs_a_person(ready: Shop, cub: Cub) -> None:
     words = ("run", "--trust", "--no-checks", "--confirm-context-exec")
     refused = cub(*words, "--exec", "touch made")
     assert (refused.code, refused.out) == (1, "")
-    assert "nobody is there to ask" in refused.err
+    assert "stdin is not a terminal" in refused.err
     assert (ready.status(), ready.ledger()) == ("open", [])
     assert cub(*words).code == 0
 
@@ -254,7 +254,7 @@ def test_a_person_sees_the_commands_and_decides(
     screen = in_terminal(*words, cwd=ready.root, home=home, answer=answer, at="Run this command?")
     assert "CLI Command 1 (--exec): touch made" in screen.text
     assert screen.code == code
-    assert ("no context command was run" in screen.text) is (answer == "n\n")
+    assert ("no context command ran" in screen.text) is (answer == "n\n")
     assert (ready.root / "made").exists() is (code == 0)
 
 
@@ -277,9 +277,9 @@ def test_without_git_nothing_begins(ready: Shop, cub: Cub, words: tuple[str, ...
     shutil.rmtree(ready.root / ".git")
     result = cub("run", "--trust", *words)
     assert (result.code, result.out) == (1, "")
-    expected = "error: this folder is not in a git repository\nhint: run `git init` first\n"
+    expected = "error: this directory is not in a git repository\nhint: run `git init` first\n"
     assert result.err == expected
-    assert cub("run", "status").out == "No run has been here yet.\n"
+    assert cub("run", "status").out == "No runs yet.\n"
     assert cub("trust").code == 0
 
 
@@ -296,7 +296,7 @@ def test_a_worktree_that_is_not_separate_is_refused_in_advance(ready: Shop, cub:
 
 @pytest.mark.usefixtures("ready")
 def test_a_status_tells_how_it_ended(cub: Cub) -> None:
-    assert cub("run", "status").out == "No run has been here yet.\n"
+    assert cub("run", "status").out == "No runs yet.\n"
     cub("run", "--trust", "--no-checks")
     heading = r"\d{8}-\d{6}-\w{4}: ended 20\d\d-\d\d-\d\d \d\d:\d\d \([\w ]+\): done\n"
     assert re.match(heading, cub("run", "status").out)
@@ -405,7 +405,7 @@ def test_the_status_of_a_run_at_work_shows_its_task(bakery: Shop, cub: Cub) -> N
     shown = cub("run", "status").out
     run.send_signal(signal.SIGINT)
     run.communicate()
-    assert "at work for" in shown
+    assert "running for" in shown
     assert "s-1: Do s-1" in shown
 
 
@@ -418,7 +418,7 @@ def test_a_second_run_in_a_checkout_is_refused(bakery: Shop, cub: Cub) -> None:
     run.send_signal(signal.SIGINT)
     run.communicate()
     assert refused.code == 1
-    assert "another run is at work in this checkout" in refused.err
+    assert "another run is active in this checkout" in refused.err
     assert "--worktree" in refused.err
 
 
