@@ -252,7 +252,7 @@ def test_ignored_files_that_are_deleted_are_back(checked: Shop, end: str) -> Non
     done = _work(checked, f"git clean -fdxq -e .cub; echo C > c.py{end}")
     assert done.outcomes == (["harness_exit"] if end else ["ok"])
     assert (checked.root / "secret.env").read_text() == "KEY=1\n"
-    assert "deleted by the attempt, now back: secret.env" in done.notices
+    assert "deleted by the attempt, now restored: secret.env" in done.notices
 
 
 def test_an_ignored_file_of_the_persons_comes_into_no_commit(checked: Shop) -> None:
