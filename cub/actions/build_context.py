@@ -39,6 +39,7 @@ from cub.errors import CubError
 from cub.project.config_layers import resolve_config
 from cub.project.trust_store import load_trust
 
+_EMPTY_HINT = "write rules to AGENTS.md, or pass a task file or --prompt"
 _HINT = "review it, then run `cub trust`; `--trust` allows it for this run only"
 
 
@@ -116,13 +117,16 @@ class ContextBuild:
         )
         blocks = [(block.name, block.format()) for block in make_blocks(self.outputs)]
         run_inline = partial(self._run_inline, report)
-        context = assemble_context(self.reader, self.plan, blocks, run_inline)
-        return context._replace(warnings=[*self.warnings, *context.warnings])
+        return self._add_warnings(assemble_context(self.reader, self.plan, blocks, run_inline))
 
     def preview(self) -> AssembledContext:
         """Put everything together without running anything."""
-        context = assemble_context(self.reader, self.plan)
-        return context._replace(warnings=[*self.warnings, *context.warnings])
+        return self._add_warnings(assemble_context(self.reader, self.plan))
+
+    def _add_warnings(self, context: AssembledContext) -> AssembledContext:
+        """Return the context with all warnings; one of them if there is nothing to print."""
+        empty = [] if context.text else [PlanWarning("there is nothing to print", hint=_EMPTY_HINT)]
+        return context._replace(warnings=[*self.warnings, *context.warnings, *empty])
 
     def _run_inline(self, report: Callable[[str], None], command: str) -> str | None:
         """Return the output of a command of the task file; None if it is not trusted."""

@@ -22,7 +22,6 @@ from cub.cli.context_options import (
 from cub.cli.json_output import JsonObject, warnings_to_json
 from cub.cli.options import get_global_options
 from cub.cli.task_stores import open_task_stores
-from cub.errors import UsageError
 from cub.text import join_first
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ TaskName = Annotated[
     str,
     typer.Argument(
         metavar="TASKFILE",
-        help="The task file: NAME for .agents/tasks/**/NAME.md.",
+        help="Append this task file: NAME for .agents/tasks/**/NAME.md.",
         show_default=False,
     ),
 ]
@@ -79,7 +78,7 @@ PathOption = Annotated[
 ]
 Prompt = Annotated[
     str,
-    typer.Option("--prompt", metavar="TEXT", help="Append this prompt. TASKFILE is then optional."),
+    typer.Option("--prompt", metavar="TEXT", help="Append this prompt."),
 ]
 NoBootstrap = Annotated[
     bool, typer.Option("--no-bootstrap", help="Don't run bootstrap scripts of rules.")
@@ -124,7 +123,8 @@ def context(
 ) -> None:
     """Print rules, command output, and a prompt for an agent.
 
-    The context goes to stdout, and a list of its sources to stderr. Rules are read in a fixed
+    Without TASKFILE and --prompt, it prints the project's rules and the output of its commands.
+    The context goes to stdout, and a summary to stderr. Rules are read in a fixed
     order, each one once. Commands that the project configures need `cub trust`.
 
     Example: cub context fix-bug -p issue=42 --exec "git diff"
@@ -135,9 +135,6 @@ def context(
     from cub.context.expansion import parse_parameters
     from cub.context.selectors import parse_selectors
 
-    if not (task or prompt or agent or explain):
-        hint = "pass the name of a file in .agents/tasks, or text with --prompt"
-        raise UsageError("missing TASKFILE or --prompt", hint=hint)
     directory = get_global_options(context).directory
     request = ContextRequest(
         task, prompt, resume, parse_selectors(select or ()), parse_parameters(parameter or ()),

@@ -54,10 +54,21 @@ def test_quiet_and_another_folder_and_another_estimate(project: Path) -> None:
     assert "Estimated tokens: 16\n" in other.err
 
 
-def test_something_has_to_be_asked_for(project: Path) -> None:
+def test_without_arguments_the_rules_are_printed(project: Path) -> None:
     done = context(project)
-    assert done.code == 2
-    assert done.err.startswith("error: missing TASKFILE or --prompt\nhint: ")
+    assert (done.code, done.out) == (0, "# Go\n\n# Python\n\n# Ovens\n\n")
+    assert done.err == "Found 3 rule files\nEstimated tokens: 6\n"
+
+
+@pytest.mark.parametrize("words", [(), ("--explain",), ("--agent", "codex"), ("--json",)])
+def test_an_empty_context_says_so(tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = context(tmp_path, *words)
+    assert done.code == 0
+    assert (
+        "warning: there is nothing to print\n"
+        "hint: write rules to AGENTS.md, or pass a task file or --prompt\n"
+    ) in done.err
+    assert done.err.count("warning:") == 1
 
 
 def test_what_a_bootstrap_prints_stands_under_its_name(project: Path) -> None:
