@@ -92,7 +92,13 @@ def _show_plan(root: Path, make_plan: Callable[[Project], Plan], show: PlanDispl
     plan = make_plan_only(root, make_plan)
     if show.json:
         output.print_json(plan_to_json(plan, root))
-        return plan
+    else:
+        print_preview(plan, show)
+    return plan
+
+
+def print_preview(plan: Plan, show: PlanDisplay) -> None:
+    """Print what a plan would change, and that nothing was written."""
     output.print_warnings(plan.warnings)
     if show.diff:
         output.print_diff(plan.format_diff())
@@ -101,4 +107,3 @@ def _show_plan(root: Path, make_plan: Callable[[Project], Plan], show: PlanDispl
         output.print_plan_summary(plan, is_preview=True)
     if show.dry_run:
         output.print_message(UP_TO_DATE if plan.is_empty else "Dry run: nothing was written.")
-    return plan

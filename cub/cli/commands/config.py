@@ -13,7 +13,8 @@ import typer
 from cub.cli import output
 from cub.cli.json_output import plan_to_json
 from cub.cli.options import Diff, DryRun, find_root
-from cub.cli.plan_command import PlanDisplay, run_plan_command
+from cub.cli.plan_command import PlanDisplay, print_preview, run_plan_command
+from cub.text import UP_TO_DATE
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
@@ -138,10 +139,10 @@ def schema() -> None:
 
 def print_result(plan: Plan, key: str, show: PlanDisplay, step: str = "") -> None:
     """Print the last line: the result, and the next step."""
+    if show.is_read_only:
+        return
     if plan.is_empty:
-        output.print_message("Already up to date.")
-    elif show.is_read_only:
-        output.print_message(f"{plan.edits[0].path} would change. Dry run: nothing was written.")
+        output.print_message(UP_TO_DATE)
     else:
         output.print_message(f"Set {key} in {plan.edits[0].path}. {step}".rstrip())
 
@@ -153,12 +154,12 @@ def _set_user(key: str, words: str, show: PlanDisplay) -> Plan:
 
     file = get_user_config_path()
     plan = plan_user_config_set(read_user_config(), abbreviate_home(file), key, words)
+    if show.is_read_only:
+        print_preview(plan, show)
+        return plan
     output.print_warnings(plan.warnings)
-    if show.diff:
-        output.print_diff(plan.format_diff())
-    else:
-        output.print_plan_summary(plan)
-    for edit in () if show.is_read_only else plan.edits:
+    output.print_plan_summary(plan)
+    for edit in plan.edits:
         replace_single_file(file, edit.before, edit.after or b"", edit.path)
     return plan
 

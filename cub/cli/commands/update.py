@@ -73,7 +73,7 @@ def update(
         plan = run_plan_command(
             root, lambda p: make_plan(p, progress=bar, schedule_write=schedule_write), show
         )
-    if not show.json and not show.diff:
+    if not (show.json or show.diff or show.dry_run):
         print_result(plan, show)
     if check and plan.shared_edits:
         raise typer.Exit(1)

@@ -105,7 +105,7 @@ def test_nothing_is_written_if_a_file_is_in_the_way(
 
 def test_line_endings_that_git_would_change_are_in_the_way(failed: Shop) -> None:
     failed.write("b.crlf", "1\n2\n")
-    assert git(failed.root, "diff") == ""
+    assert git(failed.root, "diff", "b.crlf") == ""
     with pytest.raises(CubError, match=r"^b\.crlf: this has changes"):
         patch(failed)
 

@@ -75,7 +75,7 @@ def test_what_only_looks_leaves_no_file_in_a_project_without_cub(
 
 def test_check_is_a_gate(code: Path, cub: Cub) -> None:
     missing = cub("map", "--check")
-    assert (missing.code, missing.out.split()[:2]) == (1, ["create", MAP])
+    assert (missing.code, missing.out.split()[:3]) == (1, ["would", "create", MAP])
     assert missing.err.endswith("The map would change. Run `cub map`.\n")
     cub("map")
     fresh = cub("map", "--check")
@@ -83,7 +83,7 @@ def test_check_is_a_gate(code: Path, cub: Cub) -> None:
     put(code, "go/scale.go", "package scale\n")
     before = tree(code)
     stale = cub("map", "--check")
-    assert (stale.code, stale.out.split()[:2]) == (1, ["update", MAP])
+    assert (stale.code, stale.out.split()[:3]) == (1, ["would", "update", MAP])
     assert {p: d for p, d in tree(code).items() if "/cache/" not in p}.items() <= before.items()
     assert cub("map").code == cub("map", "--check").code == 0
 
@@ -212,7 +212,7 @@ def test_a_wrong_command_line_is_2(
 
 
 @pytest.mark.parametrize(
-    ("path", "said"), [("nowhere", "no such directory"), ("README.md", "not a folder")]
+    ("path", "said"), [("nowhere", "no such directory"), ("README.md", "not a directory")]
 )
 def test_a_path_to_no_folder_is_an_error(cub: Cub, code: Path, path: str, said: str) -> None:
     result = cub("map", path)
@@ -242,7 +242,7 @@ def test_a_configuration_without_a_map_is_an_error_unless_a_length_is_given(
 
 @posix
 def test_colors_are_for_those_who_want_them(code: Path, home: Path) -> None:
-    assert "\x1b[32mcreate" in in_terminal("map", "--check", cwd=code, home=home).text
+    assert "\x1b[32mwould create" in in_terminal("map", "--check", cwd=code, home=home).text
     plain = in_terminal("map", "--check", cwd=code, home=home, NO_COLOR="1")
     assert (plain.code, "\x1b" in plain.text) == (1, False)
 

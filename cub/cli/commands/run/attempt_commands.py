@@ -120,10 +120,8 @@ def apply(
         return plan_patch(project, chosen[-1])
 
     run_plan_command(stores.root, make_plan, display)
-    what = f"attempt {chosen[-1].event['n']} at {chosen[-1].event['task']}"
-    if dry_run:
-        output.print_message(f"Dry run of {what}: nothing was written.")
-    elif not display.is_read_only:
+    if not display.is_read_only:
+        what = f"attempt {chosen[-1].event['n']} at {chosen[-1].event['task']}"
         output.print_message(f"Applied {what}. Review it with git, then commit.")
 
 

@@ -144,9 +144,10 @@ def test_the_patch_is_shown_without_secrets(cub: Cub) -> None:
 def test_the_patch_is_applied_and_only_shown_before(failed: Shop, cub: Cub) -> None:
     before = tree(failed.root)
     summary = "update  kept.txt  +1\ncreate  key       +1\n"
+    preview = "would update  kept.txt  +1\nwould create  key       +1\n"
     dry = cub("run", "apply", "s-1", "--dry-run")
     assert (dry.code, dry.out, dry.err) == (
-        0, summary, "Dry run of attempt 2 at s-1: nothing was written.\n",
+        0, preview, "Dry run: nothing was written.\n",
     )  # fmt: skip
     diff = cub("run", "apply", "s-1", "--diff")
     assert f"+++ b/key\n@@ -0,0 +1 @@\n+{KEY}\n" in diff.out
