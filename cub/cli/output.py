@@ -162,7 +162,12 @@ def print_warnings(warnings: Iterable[PlanWarning]) -> None:
             f"{add_style('warning:', fg='yellow')} {localize_timestamps(where + warning.message)}"
         )
         if warning.hint:
-            print_message(f"{add_style('hint:', fg='cyan')} {localize_timestamps(warning.hint)}")
+            print_hint(warning.hint)
+
+
+def print_hint(text: str) -> None:
+    """Print a hint, for the user."""
+    print_message(f"{add_style('hint:', fg='cyan')} {localize_timestamps(text)}")
 
 
 def print_error(error: CubError) -> None:

@@ -60,6 +60,15 @@ def print_task_result(stores: Stores, result: TaskResult, verb: str, *, json: bo
         output.print_paragraph(line)
 
 
+def print_created_files(result: TaskResult) -> None:
+    """Print the files of a command that has created `.cub/`, and what else a project needs."""
+    if names := result.created_files:
+        listed = ", ".join(names[:-1]) + f", and {names[-1]}" if names[1:] else names[0]
+        hint = "run `cub init` to add cub to this project's instruction files"
+        output.print_message(f"Created {listed}.")
+        output.print_hint(hint)
+
+
 def _get_user_name() -> str:
     try:
         return getpass.getuser()

@@ -63,6 +63,6 @@ def put_events(root: Path, *events: object) -> None:
 
 def add(cub: Cub, title: str = "Bake", *options: str, **more: str) -> str:
     """The id of a new task."""
-    done = cub("task", "add", title, *options, **more)
+    done = cub("-q", "task", "add", title, *options, **more)
     assert (done.code, done.err) == (0, "")
     return done.out.strip()

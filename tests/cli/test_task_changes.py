@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from datetime import UTC
 from pathlib import Path
 
@@ -14,15 +15,20 @@ from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.cli.tasks import ALL, UNTIL, add, put
 from tests.conftest import Cub, tree
 
+CREATED = (
+    "Created .cub/tasks.jsonl, .cub/.gitattributes, and .cub/.gitignore.\n"
+    "hint: run `cub init` to add cub to this project's instruction files\n"
+)
+
 
 def task(cub: Cub, key: str) -> dict[str, object]:
     found: dict[str, object] = json.loads(cub("task", "show", key, "--json").out)["task"]
     return found
 
 
-def test_add_prints_the_id_and_nothing_else(cub: Cub, project: Path) -> None:
+def test_add_prints_the_id(cub: Cub, project: Path) -> None:
     done = cub("task", "add", "Bake")
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, CREATED)
     assert re.fullmatch(r"project-[0-9a-z]{5}\n", done.out)
     key = done.out.strip()
     options = (
@@ -37,6 +43,32 @@ def test_add_prints_the_id_and_nothing_else(cub: Cub, project: Path) -> None:
     ]  # fmt: skip
     assert found["depends_on"] == [key]
     assert len((project / TASKS_FILE).read_bytes().splitlines()) == 2
+
+
+@pytest.mark.parametrize("words", [("add", "Bake"), ("import", "-")])
+def test_only_the_first_task_names_the_new_files(
+    cub: Cub, project: Path, words: tuple[str, str]
+) -> None:
+    line = '{"id":"a","title":"A"}\n'
+    quiet = cub("-q", "task", *words, stdin=line)
+    assert (quiet.code, quiet.err) == (0, "")
+    shutil.rmtree(project / ".cub")
+    as_json = cub("task", *words, "--json", stdin=line)
+    assert (set(json.loads(as_json.out)) & {"created_files"}, as_json.err) == (set(), "")
+    shutil.rmtree(project / ".git")
+    for expected in (True, False):
+        shutil.rmtree(project / ".cub") if expected else None
+        assert cub("task", *words, stdin=line).err.endswith(CREATED) == expected
+    shutil.rmtree(project / ".cub")
+    assert cub("init", "-q").code == 0
+    assert "Created" not in cub("task", *words, stdin=line).err
+
+
+def test_an_import_without_tasks_creates_nothing(cub: Cub, project: Path) -> None:
+    assert "Created" not in cub("task", "import", "-", "-f", "jsonl", stdin="").err
+    line = '{"id":"a","title":"A"}\n'
+    assert "Created" not in cub("task", "import", "-", "--dry-run", stdin=line).err
+    assert not (project / TASKS_FILE).exists()
 
 
 def test_a_description_comes_from_a_file_seen_from_where_cub_runs(cub: Cub, project: Path) -> None:

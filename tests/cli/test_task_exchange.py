@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.test_task_changes import CREATED
 from tests.conftest import Cub
 from tests.docs.test_json_reference import example
 
@@ -27,7 +28,7 @@ def prd(project: Path) -> Path:
 def test_stories_come_in_and_tasks_go_out(cub: Cub, project: Path, prd: Path) -> None:
     done = cub("task", "import", "prd.json")
     assert (done.code, done.out) == (0, "new     US-001: Order bread\nnew     US-002: Bring it\n")
-    assert done.err == "prd: 2 new, 0 changed, 0 as they were.\n"
+    assert done.err == f"prd: 2 new, 0 changed, 0 as they were.\n{CREATED}"
     assert cub("task", "close", "US-002").code == 0
     out = cub("task", "export", "--format", "markdown", "--output", "out.md")
     assert (out.code, out.out, out.err) == (0, "", "Wrote out.md.\n")

@@ -34,7 +34,7 @@ def worked(cub: Cub, project: Path) -> Iterator[dict[str, bytes]]:
 
 
 def test_tasks_need_no_git(cub: Cub, bare: Path) -> None:
-    done = cub("task", "add", "Bake", cwd=bare)
+    done = cub("-q", "task", "add", "Bake", cwd=bare)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("bakery-")
     (bare / "deep").mkdir()

@@ -26,7 +26,7 @@ from cub.store.jsonl import Record
 from cub.store.leases import LeaseChecker, make_lease_checker
 from cub.store.ledger import Ledger
 from cub.store.record_merge import next_change_time, update_record
-from cub.store.store_paths import find_store_root
+from cub.store.store_paths import LEDGER_FILE, TASKS_FILE, find_store_root
 from cub.store.task_index import TaskIndex, is_deleted
 from cub.store.task_schema import DELETED
 from cub.store.timestamps import normalize_timestamp, utc_now
@@ -58,6 +58,7 @@ class Stores:
         full disk, costs only the events: the tasks are written before.
         """
         result = TaskResult()
+        is_managed = (self.root / ".cub").exists()
         with self.backend.transaction() as change:
             result.warnings += warn_unreadable_tasks(change.tasks)
             yield TaskTransaction(change, result, self.actor, self.timestamp)
@@ -66,6 +67,8 @@ class Stores:
                 record_status_changes(self.root, result.events)  # before a run sees the change
         if result.events:
             self._append_events(result)
+        if not is_managed:
+            result.created_files += _list_new_files(self.root)
 
     def _append_events(self, result: TaskResult) -> None:
         try:
@@ -135,11 +138,20 @@ def plan_git_files(project: Project) -> Plan:
     return Plan(tuple(filter(None, edits)))
 
 
+def _list_new_files(root: Path) -> list[str]:
+    """Return the files that the first change has written, without the ignored ones."""
+    from cub.actions.managed_files import GIT_FILES
+
+    paths = (TASKS_FILE, LEDGER_FILE, *sorted(file.path for file in GIT_FILES))
+    return [path for path in paths if (root / path).exists()]
+
+
 @dataclass(slots=True)
 class TaskResult:
     """Collect what a command did: changed tasks, messages, warnings and events.
 
-    A message says all there is to say of the tasks in `silent_ids`.
+    A message says all there is to say of the tasks in `silent_ids`. `created_files` are those of
+    a command that has created `.cub/`.
     """
 
     tasks: list[Record] = field(default_factory=list)
@@ -147,6 +159,7 @@ class TaskResult:
     messages: list[str] = field(default_factory=list)
     warnings: list[PlanWarning] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    created_files: list[str] = field(default_factory=list)
 
     def add_message(self, record: Record, sentence: str) -> None:
         """Add a task that needed no change, or that followed another one, with a message."""

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.task_stores import Id, Json, open_task_stores, print_task_result, read_file_argument
+from cub.cli.task_stores import (
+    Id,
+    Json,
+    open_task_stores,
+    print_created_files,
+    print_task_result,
+    read_file_argument,
+)
 from cub.errors import CubError, UsageError
 from cub.syntax_errors import describe_quoting_error
 
@@ -112,6 +119,7 @@ def add(
     output.print_line(result.tasks[0]["id"])
     for line in result.messages:
         output.print_message(line)
+    print_created_files(result)
 
 
 def edit(

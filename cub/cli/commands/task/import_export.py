@@ -12,7 +12,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.options import GlobalOptions
-from cub.cli.task_stores import Json, open_task_stores, read_file_argument
+from cub.cli.task_stores import Json, open_task_stores, print_created_files, read_file_argument
 
 if TYPE_CHECKING:
     from cub.actions.tasks.import_export import ImportResult
@@ -61,6 +61,7 @@ def import_(
         return
     output.print_warnings(result.task_result.warnings)
     _print_result(result, dry_run=dry_run)
+    print_created_files(result.task_result)
 
 
 def export(
