@@ -205,7 +205,7 @@ class CallBatch:
             # No part of a command is left out: a person would approve what is not shown.
             text = mask_text(tool.get_subject(job.call.arguments))
             if len(text) > _MAX_ASKED_CHARS:
-                reason += ", and it is too long to ask a person"
+                reason += ", and it is too long to show for approval"
             else:
                 reason = toolbox.approve(ApprovalRequest(job.call, text, reason))
         return f"not allowed: {reason}" if answer != "allow" and reason else ""

@@ -229,7 +229,9 @@ def _explain_bad_pattern(tool: str, pattern: str) -> str:
 
     match _PATTERN_KINDS[tool]:
         case "path" if ".." in pattern.split("/") or not is_valid_ignore_pattern(pattern):
-            return "write a pattern as in a .gitignore; outside of the project, begin with / or ~/"
+            return (
+                "write a .gitignore pattern; for paths outside of the project, start with / or ~/"
+            )
         case "domain" if not _DOMAIN.fullmatch(pattern):
             return f"write {tool}(domain:example.com)"
         case "":

@@ -39,7 +39,7 @@ class Permissions:
             return Decision("deny", f"the path can't be used: {error}")
         for rule in self.deny:
             if rule.denies(target):
-                reason = f"the rule {rule} denies it: find another way, or tell the user"
+                reason = f"the rule {rule} denies it: find another way, or inform the user"
                 return Decision("deny", reason)
         if self.mode == "plan" and tool.effect not in _HARMLESS:
             return Decision("deny", "the mode is plan: propose the change instead of making it")
@@ -55,7 +55,7 @@ class Permissions:
         if outside:
             place = target.context.describe_path(outside[0])
             is_project = outside[0].is_relative_to(target.context.root)
-            where = "in a folder of git or cub" if is_project else "outside of the project"
+            where = "in a directory of git or cub" if is_project else "outside of the project"
             return Decision("ask", f"{place} is {where}")
         if effect == "read" or self.mode == "accept-edits":
             return Decision("allow")

@@ -96,7 +96,7 @@ def load_scripted_model(path: Path, display_path: str) -> ScriptedModel:
     source = decode_source(data, display_path, _MAX_SCRIPT)
     root = parse_yaml(source)
     if root is None:
-        hint = "it begins with `conversations:`"
+        hint = "start the file with `conversations:`"
         raise CubError("this file is empty", where=display_path, hint=hint)
     reader = _ReplyReader(source)
     members = reader.take_members(root, ("conversations",))

@@ -136,7 +136,7 @@ def _make_ambiguity_error(name: str, files: Sequence[TaskFile]) -> CubError:
     keys = dict.fromkeys(key for file in files for key in file.text.fields)
     differing = [key for key in keys if len({_get_text(file, key) for file in files}) > 1]
     details = [
-        f"- {file.name} ({', '.join(_list_fields(file, differing)) or 'no field tells it apart'})"
+        f"- {file.name} ({', '.join(_list_fields(file, differing)) or 'no field distinguishes it'})"
         for file in files
     ]
     choice = _find_choice(files, differing)

@@ -22,7 +22,7 @@ _IGNORED_CHARS = dict.fromkeys(
 )
 _LEADS_OUT, _LEADS_TO_GIT = (
     "leads out of the project",
-    "leads into git's own folder, which is no script's",
+    "leads into git's directory, which a script can't change",
 )
 _PIECE_BYTES = 1 << 20
 

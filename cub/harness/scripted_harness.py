@@ -116,11 +116,11 @@ def read_script(path: Path, display_path: str) -> ScriptSteps:
     source = decode_source(data, display_path, _MAX_SCRIPT)
     root = parse_yaml(source)
     if root is None:
-        raise CubError("this script is empty", where=display_path, hint="it begins with `tasks:`")
+        raise CubError("this script is empty", where=display_path, hint="start it with `tasks:`")
     reader = _ScriptReader(source)
     tasks = reader.take_members(root, ("tasks",)).get("tasks")
     if tasks is None:
-        raise source.make_error(root.start, "this script has no tasks", "it begins with `tasks:`")
+        raise source.make_error(root.start, "this script has no tasks", "start it with `tasks:`")
     return {
         key: reader.take_steps(entry) for key, entry in reader.take_members(tasks.value).items()
     }
@@ -170,7 +170,7 @@ class _ScriptReader(NodeReader):
 
     def take_exit_code(self, node: ConfigNode) -> int:
         if (code := self.take_count(node)) > 255:
-            raise self.make_error(node, "an exit code is no more than 255")
+            raise self.make_error(node, "an exit code must be at most 255")
         return code
 
     def take_dollars(self, node: ConfigNode) -> float:

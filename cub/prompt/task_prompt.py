@@ -224,7 +224,7 @@ def _list_bounds(inputs: PromptInputs, full: CuttableParts) -> list[str]:
         (words > MAX_EPIC_WORDS, f"the epic's text is cut to {MAX_EPIC_WORDS} of {words:,} words"),
         (done > MAX_DONE, f"{MAX_DONE} of {done:,} completed tasks are named"),
         (remaining > MAX_REMAINING, f"{MAX_REMAINING} of {remaining:,} remaining tasks are named"),
-        (is_cut, f"the last attempt is told in {MAX_NEWEST:,} characters"),
+        (is_cut, f"the report on the last attempt is cut to {MAX_NEWEST:,} characters"),
     )
     return [text for is_reached, text in bounds if is_reached]
 

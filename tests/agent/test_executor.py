@@ -201,7 +201,7 @@ def test_a_person_is_asked_about_the_whole_of_a_call(tmp_path: Path) -> None:
     texts = batch.finish()
     assert [request.text for request in asked] == [command]
     assert texts[0] == f"{command}!"
-    assert texts[1].endswith("too long to ask a person")
+    assert texts[1].endswith("too long to show for approval")
 
 
 def test_cancelling_answers_all_calls_and_waits_for_a_command(tmp_path: Path) -> None:

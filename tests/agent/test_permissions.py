@@ -370,8 +370,8 @@ def test_a_huge_command_is_decided_in_time() -> None:
         ("Bash(", "not a permission rule", "such as Bash(git diff *)"),
         ("Bash()", "not a permission rule", "such as Bash(git diff *)"),
         ("", "not a permission rule", "such as Bash(git diff *)"),
-        ("Read(../x)", "can't match", "begin with / or ~/"),
-        ("Read(a/../b)", "can't match", "begin with / or ~/"),
+        ("Read(../x)", "can't match", "start with / or ~/"),
+        ("Read(a/../b)", "can't match", "start with / or ~/"),
         ("WebFetch(https://example.com)", "can't match", "WebFetch(domain:example.com)"),
         ("WebFetch(domain:*)", "can't match", "WebFetch(domain:example.com)"),
         ("WebSearch(x)", "can't match", "write WebSearch alone"),
@@ -392,7 +392,7 @@ def test_a_rule_is_shown_as_it_was_written(text: str) -> None:
 
 def test_reasons_say_what_to_do_instead(context: ToolContext) -> None:
     denied = make_permissions(deny=("Bash(rm *)",)).decide(BASH, {"command": "rm x"}, context)
-    assert denied.reason == "the rule Bash(rm *) denies it: find another way, or tell the user"
+    assert denied.reason == "the rule Bash(rm *) denies it: find another way, or inform the user"
     planned = make_permissions("plan").decide(EDIT, {"file_path": "a"}, context)
     assert planned.reason == "the mode is plan: propose the change instead of making it"
     asked = make_permissions().decide(BASH, {"command": "ls"}, context)

@@ -18,6 +18,10 @@ def test_no_file_has_more_words_of_the_list_than_its_ceiling() -> None:
     [
         ("This is no commit, and nobody tells.", ["is no", "nobody", "tells"]),
         ("There is no agent.", []),
+        (
+            "A text is not a text file, and the Agent Client Protocol needs a client.",
+            ["A text", "client"],
+        ),
         ("It is no longer there, and nothing is blank but blank lines.", ["blank"]),
         ("Put it back\nby hand, too.", ["Put it back", "by hand", "too"]),
         ("`tell` and\n```sh\ntell me\n```\n[tell](tell.md#told)", ["tell"]),

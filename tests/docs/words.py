@@ -33,7 +33,7 @@ BANNED = (
     (r"(?:line|file|last) ends?|ends? of lines?", "line ending, trailing newline"),
     (r"anew", "again"),
     (r"blanks|blank(?! lines?| page)", "whitespace, space"),
-    (r"a text|list of texts", "a string"),
+    (r"a text(?! file)|list of texts", "a string"),
     (r"whoever|who (?:wants|reads|has|have|is)", "if you …, anyone who …"),
     (r"work[ -]trees?", "working tree, worktree"),
     (r"by (?:itself|themselves)", "automatically, on its own"),
@@ -55,7 +55,7 @@ BANNED = (
     (r"belongs? into", "belongs in, goes in"),
     (r"replaced? by", "replace with"),
     (r"be had", "is available, is installed"),
-    (r"clients?", "agent"),
+    (r"clients?(?! protocol)", "agent"),
     (r"(?<![-./])harness(?:es)?(?![-./:=])", "agent"),
     (r"draws?|drawn|drew|renew(?:s|ed|ing)?", "generate, update"),
     (r"circles?", "cycle"),
@@ -89,6 +89,7 @@ _CODE = re.compile(
 )
 _TEMPLATE_CODE = re.compile(r"\{%.*?%\}|\{#.*?#\}|\{\{.*?\}\}", re.DOTALL)
 _PATTERN = re.compile(r"\\[bdswS(.\[|]|\(\?|\.\*|\[\^")  # a regular expression is for no reader
+_JSON_VALUES = frozenset({"at work"})  # what programs may compare stays as it is
 
 
 class Finding(NamedTuple):
@@ -140,7 +141,7 @@ def list_findings(path: Path) -> list[Finding]:
     return [
         Finding(name, line, word, instead)
         for line, literal in list_literals(text)
-        if " " in literal.strip() and not _PATTERN.search(literal)
+        if " " in literal.strip() and literal not in _JSON_VALUES and not _PATTERN.search(literal)
         for _, word, instead in find_words(literal)
     ]
 

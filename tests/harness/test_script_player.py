@@ -180,7 +180,7 @@ def test_nothing_of_gits_is_touched(play: Play, project: Path, path: str, step: 
     played = play(steps[step])
     played.end()
     assert played.process.returncode == 1
-    assert b"leads into git's own folder" in played.err
+    assert b"leads into git's directory" in played.err
     assert {name: name.read_bytes() for name in project.rglob("*") if name.is_file()} == before
 
 

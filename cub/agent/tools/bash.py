@@ -22,7 +22,7 @@ _MAX_BYTES = 8 * MAX_CHARS
 _GRACE = (1.0, 1.0)
 _BASH = "/bin/bash"
 _DESCRIPTION = f"""\
-Run a command in a shell, in the project's folder, and return its exit code and output.
+Run a command in a shell, in the project's directory, and return its exit code and output.
 - Each call is a new shell: `cd` and variables do not last.
 - stdin is empty: a command that asks for input fails. Use flags such as --yes.
 - When the command ends, so does everything that it left in the background. To try a server, start \

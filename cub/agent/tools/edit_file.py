@@ -1,4 +1,4 @@
-"""Replace a text in a file: the Edit tool. Every byte outside of the replacement stays."""
+"""Replace a string in a file: the Edit tool. Every byte outside of the replacement stays."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _squeeze_lines(data: bytes) -> bytes:
 
 EDIT = Tool(
     "Edit",
-    "Replace a text in a file that you have read. old_string must be in the file exactly once, "
+    "Replace a string in a file that you have read. old_string must be in the file exactly once, "
     "unless replace_all is set.",
     EditArguments,
     edit_file,

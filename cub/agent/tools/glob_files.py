@@ -21,14 +21,14 @@ class GlobArguments(NamedTuple):
     """Hold a pattern, and the folder that it is relative to."""
 
     pattern: Annotated[str, "Such as `*.md`, `src/**/*.{ts,tsx}` or `**/test_*.py`."]
-    path: Annotated[str, "The folder to search in."] = "."
+    path: Annotated[str, "The directory to search in."] = "."
 
 
 def glob_files(arguments: GlobArguments, context: ToolContext) -> ToolOutput:
     """Return the files that match, the newest first. Raises ToolError if there is no folder."""
     folder = resolve_search_path(arguments.path, context)
     if not folder.is_dir():
-        raise ToolError(f"{arguments.path} is not a folder")
+        raise ToolError(f"{arguments.path} is not a directory")
     is_match, name_file = compile_glob(arguments.pattern), name_found_files(folder, context)
     files = [file for file in list_searched_files(folder, context) if is_match(file.path)]
     files.sort(key=lambda file: -file.mtime_ns)
@@ -43,7 +43,7 @@ def glob_files(arguments: GlobArguments, context: ToolContext) -> ToolOutput:
 GLOB = Tool(
     "Glob",
     "Find files by a pattern of their paths, the newest first. Files that git ignores are left "
-    "out, unless path is an ignored folder.",
+    "out, unless path is an ignored directory.",
     GlobArguments,
     glob_files,
     "read",

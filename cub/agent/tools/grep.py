@@ -29,7 +29,7 @@ class GrepArguments(NamedTuple):
     """Hold a regular expression, the files to search, and what to show of them."""
 
     pattern: Annotated[str, "A regular expression; it matches within one line."]
-    path: Annotated[str, "The folder or file to search."] = "."
+    path: Annotated[str, "The directory or file to search."] = "."
     glob: Annotated[str, "Only files like this, such as `*.py` or `src/**/*.{ts,tsx}`."] = ""
     type: Annotated[str, "Only files of a language, such as py, js, ts, rust or go."] = ""
     output_mode: Annotated[

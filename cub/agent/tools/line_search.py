@@ -123,7 +123,7 @@ def _run_search(command: CommandSpec, deadline: float, context: ToolContext) -> 
 def _require_end(cause: str, start_error: str, errors: bytes) -> None:
     if cause == "wall":
         raise ToolError(
-            "the search took too long", hint="use a simpler pattern, or name a smaller folder"
+            "the search took too long", hint="use a simpler pattern, or name a smaller directory"
         )
     if cause:
         raise ToolError("the search was stopped")

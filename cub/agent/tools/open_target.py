@@ -51,7 +51,7 @@ def _find_shown_file(text: str, context: ToolContext) -> Path:
     if not path.is_file():
         raise ToolError(f"{context.describe_path(path)} is not a file or a web address")
     if path.suffix.lower() not in _SHOWN or os.access(path, os.X_OK):
-        hint = "tell the user how to open it"
+        hint = "give the user the path, and say how to open the file"
         raise ToolError(f"{context.describe_path(path)} may run when it is opened", hint=hint)
     return path
 
@@ -61,10 +61,10 @@ def _start_opener(target: str, context: ToolContext) -> None:
     name, environ = "open" if sys.platform == "darwin" else "xdg-open", context.environ
     has_display = environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY")
     if name == "xdg-open" and not has_display:
-        raise ToolError("there is no display to open it on", hint="tell the user where it is")
+        raise ToolError("there is no display to open it on", hint="give the user the path or URL")
     program = shutil.which(name, path=environ.get("PATH", ""))
     if program is None:
-        raise ToolError(f"{name} is not in PATH", hint="tell the user where it is")
+        raise ToolError(f"{name} is not in PATH", hint="give the user the path or URL")
     process = subprocess.Popen(  # noqa: S603 - the person's own program
         [program, target],
         cwd=context.folder,

@@ -71,7 +71,7 @@ def _walk_files(folder: Path, context: ToolContext) -> Iterator[str]:
         if count > _MAX_WALKED_FILES:
             raise ToolError(
                 f"there are more than {_MAX_WALKED_FILES:,} files",
-                hint="name a smaller folder as path",
+                hint="pass a smaller directory as path",
             )
         prefix = place[len(base) :].lstrip(b"/") + b"/" if place != base else b""
         yield from ((prefix + name).decode("utf-8", "surrogateescape") for name in names)
@@ -103,7 +103,7 @@ def compile_glob(pattern: str) -> Callable[[str], bool]:
     """
     pattern = pattern.removeprefix("./")
     if pattern.startswith(("/", "~")) or ".." in pattern.split("/"):
-        raise ToolError("a glob pattern is relative", hint="name the folder as path")
+        raise ToolError("a glob pattern is relative", hint="pass the directory as path")
     alternatives = [_compile_segments(text) for text in _expand_braces(pattern)]
     return lambda path: any(_matches(path.split("/"), pattern) for pattern in alternatives)
 

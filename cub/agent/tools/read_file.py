@@ -58,7 +58,7 @@ def _read_bytes(path: Path, name: str) -> bytes:
     except FileNotFoundError:
         raise ToolError(f"{name} does not exist", hint=_suggest_name(path)) from None
     if stat.S_ISDIR(status.st_mode):
-        raise ToolError(f"{name} is a folder", hint="use Glob to list its files")
+        raise ToolError(f"{name} is a directory", hint="use Glob to list its files")
     if not stat.S_ISREG(status.st_mode):
         raise ToolError(f"{name} is {describe_file_type(status.st_mode)}, not a regular file")
     with os.fdopen(open_regular_file(os.fsencode(path)), "rb") as file:
@@ -138,7 +138,7 @@ def _list_notes(data: bytes, count: int) -> Iterator[str]:
     try:
         data.decode()
     except UnicodeDecodeError:
-        yield "(This file is not UTF-8: � stands for bytes that can't be shown.)"
+        yield "(This file is not UTF-8: � marks bytes that can't be shown.)"
 
 
 READ = Tool(

@@ -25,8 +25,8 @@ def write_file(arguments: WriteArguments, context: ToolContext) -> ToolOutput:
 
 WRITE = Tool(
     "Write",
-    "Write a whole file; missing folders are made. Read an existing file before you replace it, "
-    "and prefer Edit for a part of one.",
+    "Write a whole file; missing directories are created. Read an existing file before you replace "
+    "it, and prefer Edit for a part of one.",
     WriteArguments,
     write_file,
     "edit",

@@ -49,7 +49,7 @@ def test_nothing_is_said(project: ToolContext) -> None:
         ("/etc/*", ".", "relative"),
         ("../*", ".", "relative"),
         ("~/*", ".", "relative"),
-        ("*", "a.py", "not a folder"),
+        ("*", "a.py", "not a directory"),
         ("*", "none", "does not exist"),
         ("{a,b}" * 12, ".", "alternatives"),
     ],

@@ -86,7 +86,7 @@ def test_without_a_display_there_is_an_error(tmp_path: Path) -> None:
         pytest.raises(ToolError, match="there is no display") as caught,
     ):
         open_target(OpenArguments("http://localhost/"), context)
-    assert caught.value.hint == "tell the user where it is"
+    assert caught.value.hint == "give the user the path or URL"
 
 
 def test_without_an_opener_there_is_an_error(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_a_binary_file_is_an_error(tmp_path: Path) -> None:
 
 def test_a_folder_is_an_error_that_names_glob(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
-    with pytest.raises(ToolError, match="is a folder") as caught:
+    with pytest.raises(ToolError, match="is a directory") as caught:
         call(READ, make_context(tmp_path), file_path="src")
     assert "Glob" in caught.value.hint
 
