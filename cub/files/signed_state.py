@@ -1,7 +1,7 @@
 """Keep cub's own state outside of every project, as signed JSON files.
 
 A signature (a MAC with a key of this user) tells files that cub wrote from others that were put or
-moved there. The key is in the same folder, and never in an environment.
+moved there. The key is in the same directory, and never in an environment.
 """
 
 from __future__ import annotations

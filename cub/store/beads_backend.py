@@ -22,7 +22,7 @@ from cub.store.task_schema import CLOSED, OPEN, PARKED, RETRY
 
 _TIMEOUT = 60.0  # seconds; the first call may start a server
 _MAX_ERROR_LINES = 10
-_HINT = "`tasks: {backend: jsonl}` in .cub/config.yaml keeps tasks in a file of cub's"
+_HINT = "set `tasks: {backend: jsonl}` in .cub/config.yaml to keep tasks in cub's file"
 BdCall = tuple[str, ...]
 _STATUSES = {RETRY: OPEN, PARKED: "deferred"}
 _OPTIONS = {
@@ -126,7 +126,7 @@ def _run_bd(root: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess
         )
     except subprocess.TimeoutExpired:
         what = f"`bd {arguments[0]}` has not ended in {_TIMEOUT:.0f} seconds"
-        raise CubError(what, hint="run it by hand to see why") from None
+        raise CubError(what, hint="run the command yourself to see why") from None
     except OSError as error:
         what = f"`bd` cannot be run: {error.strerror or error}"
         raise CubError(what, where=program, hint=_HINT) from error
@@ -135,7 +135,7 @@ def _run_bd(root: Path, arguments: Sequence[str]) -> subprocess.CompletedProcess
 def _make_failure(arguments: Sequence[str], result: subprocess.CompletedProcess[bytes]) -> CubError:
     first, *more = _read_error(result).strip().splitlines() or ["it does not say why"]
     what = f"`bd {' '.join(arguments[:2])}` failed: {first}"
-    hint = "what this command did before is done; run the call by hand to see more"
+    hint = "earlier changes of this command are kept; run the call yourself to see more"
     return CubError(what, hint=hint, details=more[:_MAX_ERROR_LINES])
 
 

@@ -94,7 +94,7 @@ def decode_record(text: bytes) -> Record:
     if text.count(b"[") + text.count(b"{") > _MAX_DEPTH and _measure_depth(value) > _MAX_DEPTH:
         raise ValueError("this is nested too deep")
     if not isinstance(value, dict):
-        raise ValueError("this is no JSON object")  # noqa: TRY004 - of a line, not of an argument
+        raise ValueError("not a JSON object")  # noqa: TRY004 - of a line, not of an argument
     return value
 
 
@@ -125,7 +125,7 @@ def _parse_float(text: str) -> float:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")
 
 
 JSON_DECODER = json.JSONDecoder(parse_float=_parse_float, parse_constant=_refuse_constant)

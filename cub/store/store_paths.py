@@ -24,7 +24,7 @@ def find_store_root(root: Path, environment: Mapping[str, str] = os.environ) -> 
         folder = Path(os.path.realpath(named))
         if not folder.is_dir():
             raise CubError(
-                f"{ROOT_VARIABLE} names no folder", where=named, hint=f"unset {ROOT_VARIABLE}"
+                f"{ROOT_VARIABLE} is not a directory", where=named, hint=f"unset {ROOT_VARIABLE}"
             )
         return folder
     top = git.find_toplevel(root)

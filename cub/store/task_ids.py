@@ -70,7 +70,7 @@ def match_id(text: str, ids: Collection[str]) -> str:
     if matches:
         names = ", ".join(sorted(matches)[:_MAX_SHOWN])
         names += ", …" if len(matches) > _MAX_SHOWN else ""
-        raise CubError(f"{text!r} begins {len(matches)} ids: {names}", hint="type more of it")
+        raise CubError(f"{text!r} matches {len(matches)} ids: {names}", hint="type more of the id")
     near = suggest_ids(text, ids)
     raise CubError(
         f"there is no task {text!r}",

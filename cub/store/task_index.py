@@ -218,7 +218,7 @@ def parse_task(raw: Record) -> Record:
     if is_normalized(raw) and raw["id"]:
         return raw
     if type(raw.get("id")) not in (str, int) or raw["id"] == "":
-        raise ValueError("this is no task: it has no id")
+        raise ValueError("not a task: it has no id")
     return normalize_record(raw)
 
 

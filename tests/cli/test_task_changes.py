@@ -178,7 +178,7 @@ REFUSED = [
     ("add x --depends-on b-flouw", 1, "hint: did you mean b-flour?"),
     ("show zzz", 1, "error: there is no task 'zzz'\nhint: `cub task list` names all tasks\n"),
     ("show b-shop1.9", 1, "hint: did you mean b-shop1.2 or b-shop1.1"),
-    ("show b-", 1, "error: 'b-' begins 5 ids: b-clean, b-flour, b-shop1, …\nhint: type more"),
+    ("show b-", 1, "error: 'b-' matches 5 ids: b-clean, b-flour, b-shop1, …\nhint: type more"),
     ("edit zzz --title x", 1, "there is no task 'zzz'"),
     (
         "edit b-shop1",

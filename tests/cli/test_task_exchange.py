@@ -81,13 +81,13 @@ def test_a_dry_run_leaves_no_trace(cub: Cub, project: Path, prd: Path) -> None:
     ("data", "options", "said"),
     [
         ('{"userStories": [', (), "stdin:1:18: invalid JSON: a value is missing"),
-        ('{"userStories": [3]}', (), "stdin: entry 1 of userStories is no object"),
+        ('{"userStories": [3]}', (), "stdin: entry 1 of userStories is not an object"),
         ('{"tasks": [{"title": "x"}]}', (), "stdin: a task has no id"),
         ('{"id":"a"}\n{"id":\n', (), "stdin:2: invalid JSON: a value is missing, column 7"),
         ("\xff\n", (), "stdin:1"),
         ("bread\n", (), "stdin:1:1: invalid JSON"),
-        ('{"bread": 1}', (), "stdin: cub can't tell in which format this is"),
-        ('{"bread": 1}', ("-f", "prd"), "stdin: this is no document of prd"),
+        ('{"bread": 1}', (), "stdin: unknown format"),
+        ('{"bread": 1}', ("-f", "prd"), "stdin: not a prd document"),
     ],
 )
 def test_bad_input_is_named_and_changes_nothing(

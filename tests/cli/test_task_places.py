@@ -150,7 +150,7 @@ def test_a_variable_says_where_the_stores_are(cub: Cub, project: Path, bare: Pat
     assert (bare / LEDGER_FILE).exists()
     done = cub("task", "list", CUB_ROOT=str(bare / "nowhere"))
     assert (done.code, done.out) == (1, "")
-    assert done.err.endswith("CUB_ROOT names no folder\nhint: unset CUB_ROOT\n")
+    assert done.err.endswith("CUB_ROOT is not a directory\nhint: unset CUB_ROOT\n")
 
 
 def test_branches_that_git_merges_lose_nothing(cub: Cub, project: Path, committed: str) -> None:

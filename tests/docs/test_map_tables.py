@@ -29,8 +29,8 @@ USERS = {
     "names it with its module": ("shop/sale.py", "{owner}.{name}", ""),
     "imports its module": ("shop/sale.py", "{said}", "oven"),
     "imports its name": ("shop/sale.py", "{said}", "{name}"),
-    "imports from its folder": ("shop/sale.py", "{said}", "kitchen"),
-    "is in the same folder": ("kitchen/cook.py", "{said}", ""),
+    "imports from its directory": ("shop/sale.py", "{said}", "kitchen"),
+    "is in the same directory": ("kitchen/cook.py", "{said}", ""),
     "says its name": ("shop/sale.py", "{said}", ""),
 }
 

@@ -222,7 +222,7 @@ def test_a_project_without_a_database(beads: BeadsBackend) -> None:
 
 def test_an_answer_that_is_no_issue_is_named(beads: BeadsBackend) -> None:
     keep(beads.root, [{"id": "", "title": "nobody"}])
-    with pytest.raises(CubError, match=r"line 1: .* this is no issue: it has no id"):
+    with pytest.raises(CubError, match=r"line 1: .* not an issue: it has no id"):
         beads.read_tasks()
 
 

@@ -56,8 +56,8 @@ def test_a_line_without_an_id_is_no_task() -> None:
     tasks = TaskIndex.parse(b"\n".join([GOOD[0], *lines, b'{"id":7}']))
     assert [one.line.text for one in tasks.rejected_lines] == lines
     assert {one.reason for one in tasks.rejected_lines} == {
-        "this is no task: it has no id",
-        "this is no JSON object",
+        "not a task: it has no id",
+        "not a JSON object",
     }
     assert set(tasks.summaries) == {"t-1", "7"}
     assert decode_record(tasks.read_line("7")) == {"id": 7}

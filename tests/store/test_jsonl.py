@@ -37,11 +37,11 @@ def test_letters_stand_as_they_are_and_halves_of_them_as_json_says_them() -> Non
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        (b'{"a":NaN}', "NaN is no JSON"),
-        (b'{"a":-Infinity}', "-Infinity is no JSON"),
+        (b'{"a":NaN}', "NaN is not valid JSON"),
+        (b'{"a":-Infinity}', "-Infinity is not valid JSON"),
         (b'{"a":1e999}', "a number is too large"),
         (b'{"a":"\xff"}', "this is not UTF-8"),
-        (b'["a"]', "this is no JSON object"),
+        (b'["a"]', "not a JSON object"),
         (b'{"a":1', "invalid JSON: a comma or a closing bracket is missing, column 7"),
         (b'{"a":1}{"b":2}', "invalid JSON: there is text after the end, column 8"),
         (b'{"a":' + b"[" * 100_000, "this is nested too deep"),

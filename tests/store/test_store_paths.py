@@ -100,6 +100,6 @@ def test_the_variable_names_the_store(project: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["nowhere", "file"])
 def test_a_variable_that_names_no_folder_is_an_error(tmp_path: Path, name: str) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(CubError, match="CUB_ROOT names no folder") as error:
+    with pytest.raises(CubError, match="CUB_ROOT is not a directory") as error:
         find_store_root(tmp_path, {"CUB_ROOT": str(tmp_path / name)})
     assert error.value.hint == "unset CUB_ROOT"

@@ -129,10 +129,10 @@ def test_an_id_is_found_by_its_beginning(text: str, key: str) -> None:
 
 
 def test_a_beginning_of_several_ids_names_them() -> None:
-    with pytest.raises(CubError, match=r"'4k' begins 4 ids: web-4k2xq, .*\.1, .*\.2, …") as error:
+    with pytest.raises(CubError, match=r"'4k' matches 4 ids: web-4k2xq, .*\.1, .*\.2, …") as error:
         match_id("4k", IDS)
-    assert error.value.hint == "type more of it"
-    with pytest.raises(CubError, match=r"begins 2 ids: a-11111\.1, a-11111\.2$"):
+    assert error.value.hint == "type more of the id"
+    with pytest.raises(CubError, match=r"matches 2 ids: a-11111\.1, a-11111\.2$"):
         match_id("a", ["a-11111.1", "a-11111.2"])
 
 

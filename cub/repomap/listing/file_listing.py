@@ -134,7 +134,7 @@ def _stat_files(
         if stat.S_ISREG(state.st_mode):
             yield ListedFile(path, state.st_size, state.st_mtime_ns, state.st_ino)
         elif not stat.S_ISLNK(state.st_mode):
-            kind = "a folder of its own" if stat.S_ISDIR(state.st_mode) else "no regular file"
+            kind = "a directory" if stat.S_ISDIR(state.st_mode) else "not a regular file"
             omissions.append(MapOmission(path, f"left out: it is {kind}"))
     if missing:
         reason = f"tracked files that are not in this checkout: {missing}"

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from cub.repomap.symbols.file_facts import Definition
 
-_NAME, _MODULE, _PACKAGE = "imports its name", "imports its module", "imports from its folder"
-_FOLDER = "is in the same folder"
+_NAME, _MODULE, _PACKAGE = "imports its name", "imports its module", "imports from its directory"
+_FOLDER = "is in the same directory"
 _VALUES = ("variable", "constant")
 
 

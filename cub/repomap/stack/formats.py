@@ -31,10 +31,10 @@ def parse_ini(text: str) -> dict[str, dict[str, str]]:
     try:
         parser.read_string(text)
     except configparser.MissingSectionHeaderError as error:
-        raise ValueError(f"line {error.lineno}: this stands in no section") from None
+        raise ValueError(f"line {error.lineno}: this line is outside of any section") from None
     except configparser.ParsingError as error:
         line = f"line {error.errors[0][0]}: " if error.errors else ""
-        raise ValueError(f"{line}this is no option") from None
+        raise ValueError(f"{line}not a valid option") from None
     except AttributeError:  # configparser's own, for a value below an option without one
         raise ValueError("this is not an INI file") from None
     except configparser.Error as error:
@@ -108,7 +108,7 @@ def iter_xml_children(parent: Element, *names: str) -> Iterator[Element]:
 def parse_toml(text: str) -> dict[str, Any]:
     """Return the tables of a TOML text."""
     if _LONG_KEY.search(text):
-        raise ValueError("this is not TOML that anybody wrote: a key of a hundred parts")
+        raise ValueError("a key has a hundred or more parts")
     import tomllib
 
     try:

@@ -74,7 +74,7 @@ class FileFacts:
         """Read what `to_json` returned; raise ValueError, TypeError and the like for other data."""
         names, imported, rows, skip_reason, parse_error, digest = row
         if any(tuple(map(type, row)) != (str, str, int, str, str, bool) for row in rows):
-            raise ValueError("these are no definitions")
+            raise ValueError("not a list of definitions")
         definitions = tuple(Definition(*row) for row in rows)
         return cls(
             *(str(names), str(imported), definitions),

@@ -68,7 +68,7 @@ def parse_issue(line: JsonlLine) -> Record | None:
     if raw.get("_type", "issue") != "issue":
         return None
     if not isinstance(raw.get("id"), str) or not raw["id"]:
-        raise ValueError("this is no issue: it has no id")
+        raise ValueError("not an issue: it has no id")
     return raw
 
 

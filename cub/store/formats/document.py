@@ -13,7 +13,7 @@ from cub.store.jsonl import JSON_DECODER, Record, RejectedLine
 from cub.syntax_errors import describe_json_error
 
 TaskLists = dict[str, list[Any]]  # by the keys that lead to them, joined by a dot
-_MEND = "nothing was imported; mend the file, and do it again"
+_FIX_HINT = "nothing was imported; fix the file, then import it again"
 
 
 class ImportedTasks(NamedTuple):
@@ -51,14 +51,14 @@ def parse_document(data: bytes, where: str) -> Any:
         return JSON_DECODER.decode(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise CubError("this is not UTF-8", where=f"{where}:{line}", hint=_MEND) from None
+        raise CubError("this is not UTF-8", where=f"{where}:{line}", hint=_FIX_HINT) from None
     except json.JSONDecodeError as error:
         place = f"{where}:{error.lineno}:{error.colno}"
         what = f"invalid JSON: {describe_json_error(error.msg)}"
-        raise CubError(what, where=place, hint=_MEND) from None
+        raise CubError(what, where=place, hint=_FIX_HINT) from None
     except (ValueError, RecursionError) as error:
         what = str(error) if isinstance(error, ValueError) else "this is nested too deep"
-        raise CubError(what, where=where, hint=_MEND) from None
+        raise CubError(what, where=where, hint=_FIX_HINT) from None
 
 
 def require_objects(lists: TaskLists, where: str) -> None:
@@ -66,13 +66,13 @@ def require_objects(lists: TaskLists, where: str) -> None:
     for name, items in lists.items():
         for number, item in enumerate(items, 1):
             if not isinstance(item, dict):
-                what = f"entry {number} of {name or 'the list'} is no object"
-                raise CubError(what, where=where, hint=_MEND)
+                what = f"entry {number} of {name or 'the list'} is not an object"
+                raise CubError(what, where=where, hint=_FIX_HINT)
 
 
 def require_id(raw: Record, what: str, where: str) -> str:
     """Return an id as a string; CubError for a task without one."""
     task_id = raw.get("id")
     if type(task_id) not in (str, int) or task_id == "":
-        raise CubError(f"{what} has no id", where=where, hint="an id is a text or a number")
+        raise CubError(f"{what} has no id", where=where, hint="an id is a string or a number")
     return str(task_id)

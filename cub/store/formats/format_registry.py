@@ -37,7 +37,7 @@ def parse_tasks(data: bytes, where: str, format: str = AUTO_FORMAT) -> ImportedT
         raise make_format_error(name, FORMATS)
     lists = _DOCUMENT_FORMATS[name].find_lists(parse_document(data, where))
     if not lists:
-        raise CubError(f"this is no document of {name}", where=where, hint=_HINT)
+        raise CubError(f"not a {name} document", where=where, hint=_HINT)
     require_objects(lists, where)
     return _DOCUMENT_FORMATS[name].parse(lists, where)
 
@@ -75,7 +75,7 @@ def _detect_format(data: bytes, where: str) -> str:
     objects = [raw for raw in _iter_objects(data) if "id" in raw]
     if objects or not data.strip():
         return beads.BEADS if beads.is_beads(objects) else JSONL
-    raise failure or CubError("cub can't tell in which format this is", where=where, hint=_HINT)
+    raise failure or CubError("unknown format", where=where, hint=_HINT)
 
 
 def _iter_objects(data: bytes) -> Iterator[Record]:

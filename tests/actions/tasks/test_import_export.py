@@ -211,7 +211,7 @@ def test_a_line_that_is_none_stops_the_import_before_it_begins(stores: Stores) -
     with pytest.raises(CubError) as raised:
         import_tasks(stores, parse_tasks(data, "issues.jsonl"), "issues.jsonl")
     assert raised.value.where == "issues.jsonl:2"
-    assert raised.value.details == ("issues.jsonl:3: this is no issue: it has no id",)
+    assert raised.value.details == ("issues.jsonl:3: not an issue: it has no id",)
     assert "nothing was imported" in raised.value.hint
     assert not (stores.root / TASKS_FILE).exists()
 

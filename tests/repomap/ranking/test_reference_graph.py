@@ -68,7 +68,7 @@ def references(files: dict[str, str], name: str) -> dict[str, tuple[float, str]]
         ("from kiln.oven import Oven\n", "Oven", 1.0, "imports its module"),
         ("import kiln.oven\nOven()\n", "Oven", 1.0, "imports its module"),
         ("from kiln import Oven\n", "Oven", 1.0, "imports its name"),
-        ("from kiln import x\nOven()\n", "Oven", 0.5, "imports from its folder"),
+        ("from kiln import x\nOven()\n", "Oven", 0.5, "imports from its directory"),
         ("heat_up()\n", "heat_up", 0.25, "says its name"),
         ("Oven\n", "Oven", 0.0625, "says its name"),
         ("from kiln.oven import a\na.bake_bread()\n", "bake_bread", 0.5, "imports its module"),

@@ -32,7 +32,7 @@ def read_dockerfile(manifest: Manifest) -> ManifestFacts:
         return ManifestFacts()
     instructions = list(_iter_instructions(manifest.text))
     if not any(instruction.word == "FROM" for instruction in instructions):
-        raise ValueError("this begins with no image: there is no FROM")
+        raise ValueError("no base image: FROM is missing")
     return ManifestFacts(
         (
             *_list_images(_iter_base_images(instructions), manifest),

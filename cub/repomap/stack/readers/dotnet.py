@@ -56,7 +56,7 @@ def read_project_file(manifest: Manifest) -> ManifestFacts:
 def _parse_project(manifest: Manifest) -> Element:
     root = parse_xml(manifest.text)
     if root.tag != "Project":
-        raise ValueError("this is no project of MSBuild's")
+        raise ValueError("not an MSBuild project")
     return root
 
 
@@ -117,7 +117,7 @@ def read_solution(manifest: Manifest) -> ManifestFacts:
     if manifest.path.endswith(".slnx"):
         paths = [child.get("Path", "") for child in parse_xml(manifest.text).iter("Project")]
     elif "Microsoft Visual Studio Solution File" not in manifest.text:
-        raise ValueError("this is no solution of Visual Studio's")
+        raise ValueError("not a Visual Studio solution")
     folders = {manifest.resolve_path(path).rpartition("/")[0] for path in paths if "." in path}
     return ManifestFacts(
         commands=_list_commands(manifest, has_tests=True),

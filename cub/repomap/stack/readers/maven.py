@@ -40,7 +40,7 @@ def read_pom(manifest: Manifest) -> ManifestFacts:
     """Read a project of Maven."""
     root = parse_xml(manifest.text)
     if root.tag != "project":
-        raise ValueError("this is no Maven project")
+        raise ValueError("not a Maven project")
     children = iter_xml_children(root, "properties", "*")
     properties = {child.tag: (child.text or "").strip() for child in children}
     plugins = _get_plugins(root)

@@ -70,7 +70,7 @@ CASES: dict[str, tuple[Files, str]] = {
     ),
     "no Dockerfile": (
         {"Dockerfile": "hello\n", "Dockerfile.dockerignore": "x\n"},
-        "note Dockerfile: this begins with no image: there is no FROM",
+        "note Dockerfile: no base image: FROM is missing",
     ),
 }
 

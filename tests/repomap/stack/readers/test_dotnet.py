@@ -116,8 +116,8 @@ CASES: dict[str, tuple[Files, str]] = {
         {"A.csproj": "<Project>", "B.sln": "x", "C.vbproj": "<x/>", "global.json": "[1]"},
         """
         note A.csproj: line 1: this is not XML: no element found
-        note B.sln: this is no solution of Visual Studio's
-        note C.vbproj: this is no project of MSBuild's
+        note B.sln: not a Visual Studio solution
+        note C.vbproj: not an MSBuild project
         """,
     ),
 }

@@ -134,7 +134,7 @@ CASES: dict[str, tuple[Files, str]] = {
         {"pom.xml": '<?xml version="1.0"?>\n<!DOCTYPE a [<!ENTITY b "c">]>\n<project/>\n'},
         "note pom.xml: line 2: XML with a document type is not read",
     ),
-    "something else": ({"pom.xml": "<html/>"}, "note pom.xml: this is no Maven project"),
+    "something else": ({"pom.xml": "<html/>"}, "note pom.xml: not a Maven project"),
 }
 
 
