@@ -187,7 +187,7 @@ def test_inside_of_a_run_the_run_commits(
 
 def test_where_finished_tasks_are_not_to_be_committed_a_person_does(prompt: Prompt) -> None:
     own = prompt("b-1", task("b-1"), config="run: {commit: false}")
-    last = "3. Leave your changes uncommitted: they stay in the files for a person to commit\n"
+    last = "3. Leave your changes uncommitted: the user commits them\n"
     assert own.endswith(last)
 
 

@@ -122,7 +122,7 @@ def test_names_of_instruction_files_in_a_text_are_not_taken_for_cubs_own_words(
     _inline(project, "map", targets="AGENTS.md, CLAUDE.md, GEMINI.md")
     init(project)
     assert settled(project)
-    assert "Read CLAUDE.md in this folder first" not in body(project, "AGENTS.md")
+    assert "Read CLAUDE.md in this directory first" not in body(project, "AGENTS.md")
     assert "Shared instructions: @AGENTS.md" not in body(project, "CLAUDE.md")
 
 

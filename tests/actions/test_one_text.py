@@ -14,7 +14,7 @@ from tests.conftest import tree
 SHARED = "Work in tasks:"
 CLAUDE = "For Claude Code:"
 IMPORT = "- Shared instructions: @AGENTS.md\n"
-FIRST = "Read CLAUDE.md in this folder first"
+FIRST = "Read CLAUDE.md in this directory first"
 
 # The user's files, and which of the parts above their sections hold then.
 TABLE: dict[str, tuple[dict[str, str], set[str], set[str]]] = {

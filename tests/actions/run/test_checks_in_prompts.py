@@ -88,7 +88,7 @@ def test_the_prompt_names_what_the_map_does(bakery: Shop) -> None:
         (True, "3. Leave your changes uncommitted: the run commits them as `task(s-1): Do s-1`\n"),
         (
             False,
-            "3. Leave your changes uncommitted: they stay in the files for a person to commit\n",
+            "3. Leave your changes uncommitted: the user commits them\n",
         ),
     ],
 )
