@@ -87,13 +87,17 @@ RULES = {
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Describe one problem, its place, and a fix that the reader can copy; "" if there is none."""
+    """Describe one problem, its place, and a fix that the reader can copy; "" if there is none.
+
+    `changed_paths` are the files that are not committed, relative to the project.
+    """
 
     code: str
     message: str
     path: str = ""
     line: int | None = None
     fix: str = ""
+    changed_paths: tuple[str, ...] = ()
 
     @property
     def severity(self) -> Severity:

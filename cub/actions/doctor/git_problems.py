@@ -90,7 +90,9 @@ def _find_uncommitted_changes(
         return
     if paths:
         message = f"changes are not committed: {join_first(paths)}"
-        yield Finding("D107", message, fix="commit or stash them, or use `cub run --worktree`")
+        fix = "commit or stash them, or use `cub run --worktree`"
+        changed = [os.path.relpath(worktree.toplevel / path, root) for path in paths]
+        yield Finding("D107", message, fix=fix, changed_paths=tuple(changed))
 
 
 def list_uncommitted_paths(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from cub.actions.doctor.findings import Finding, sort_findings
+from cub.actions.doctor.git_problems import find_git_problems
 from cub.actions.doctor.instruction_problems import (
     find_file_problems,
     find_section_problems,
     find_stale_map,
 )
 from cub.actions.doctor.reference_problems import find_reference_problems
-from cub.actions.doctor.run_problems import describe_agents, diagnose_run, find_missing_checks
 from cub.actions.doctor.store_problems import find_store_problems
 from cub.actions.migration.migrate import warn_due_migrations
 from cub.actions.project_state import load_project_state
@@ -33,17 +33,24 @@ def diagnose(root: Path, environ: Mapping[str, str], home: Path | None) -> list[
     return find_problems(project, environ, home)
 
 
-def find_problems(project: Project, environ: Mapping[str, str], home: Path | None) -> list[Finding]:
+def find_problems(
+    project: Project,
+    environ: Mapping[str, str],
+    home: Path | None,
+    *,
+    without: Collection[str] = (),
+) -> list[Finding]:
     """Return all problems of a project, errors first; nothing is written, no agent is started.
 
-    `home` is the user's home directory; None if there is none.
+    `home` is the user's home directory; None if there is none. `without` saves time: "D2" leaves
+    out agents and their checks, "D416" the map.
     """
     if home:
         environ = {**environ, "HOME": home.as_posix()}
     stores = open_stores(project, "cub doctor")
     parts = (
-        ("D401", _find_instruction_problems(project, home)),
-        ("D501", _find_run_problems(stores, environ)),
+        ("D401", _find_instruction_problems(project, home, without)),
+        ("D501", _find_run_problems(stores, environ, without)),
         ("D609", find_store_problems(stores)),
     )
     return sort_findings(finding for code, part in parts for finding in _collect(code, part))
@@ -57,12 +64,19 @@ def _collect(code: str, findings: Iterable[Finding]) -> Iterator[Finding]:
         yield Finding.from_error(code, error)
 
 
-def _find_run_problems(stores: Stores, environ: Mapping[str, str]) -> Iterator[Finding]:
+def _find_run_problems(
+    stores: Stores, environ: Mapping[str, str], without: Collection[str]
+) -> Iterator[Finding]:
     project = stores.project
     layers = resolve_config(project, environ)
     for warning in dict.fromkeys((*project.config.warnings, *layers.warnings)):
         yield Finding.from_warning("D502", warning)
     settings = resolve_settings(layers.values, RunOptions())
+    if "D2" in without:
+        yield from find_git_problems(project.root, settings, environ)
+        return
+    from cub.actions.doctor.run_problems import describe_agents, diagnose_run, find_missing_checks
+
     chosen = ChosenHarnesses([], "")
     try:
         chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, environ)
@@ -74,11 +88,14 @@ def _find_run_problems(stores: Stores, environ: Mapping[str, str]) -> Iterator[F
     yield from describe_agents(diagnosis, project, environ)
 
 
-def _find_instruction_problems(project: Project, home: Path | None) -> Iterator[Finding]:
+def _find_instruction_problems(
+    project: Project, home: Path | None, without: Collection[str]
+) -> Iterator[Finding]:
     for warning in warn_due_migrations(project):
         yield Finding.from_warning("D503", warning)
     state = load_project_state(project)
     yield from find_section_problems(state)
     yield from find_file_problems(state)
     yield from find_reference_problems(state, home)
-    yield from find_stale_map(state)
+    if "D416" not in without:
+        yield from find_stale_map(state)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
+from cub.cli.init_ending import find_steps, name_checks, print_next_steps
 from cub.cli.options import (
     Diff,
     DryRun,
@@ -119,7 +120,7 @@ def init(
     if answers:
         trust_answers(root, answers)
     print_result(plan)
-    _print_next_steps(root, plan, is_new=is_new, trusts=yes, declines=_declines(answers))
+    print_next_steps(root, plan, is_new=is_new, trusts=yes, declines=_declines(answers))
 
 
 def print_result(plan: Plan) -> None:
@@ -139,7 +140,7 @@ def _prepare(root: Path, options: InitOptions, *, yes: bool) -> Answers | None:
 
     try:
         sections = list_new_sections(Project.load(root), options)
-        steps = None if yes or not output.can_ask() else _find_steps(root)
+        steps = None if yes or not output.can_ask() else find_steps(root)
     except CubError:
         return None
     _print_introduction(sections, has_folder=(root / ".cub").is_dir())
@@ -166,14 +167,6 @@ def _print_introduction(sections: dict[str, bool], *, has_folder: bool) -> None:
         output.print_message("To preview, run `cub init --diff`; to undo, run `cub remove`.")
 
 
-def _find_steps(root: Path) -> NextSteps:
-    from cub.actions.next_steps import find_next_steps
-    from cub.harness.harness_registry import find_installed_agents
-    from cub.project.project import Project
-
-    return find_next_steps(Project.load(root), find_installed_agents(os.environ), os.environ)
-
-
 def _ask(steps: NextSteps) -> Answers:
     """Ask for an agent where several are installed, and whether to trust the tests."""
     from cub.actions.next_steps import Answers
@@ -183,109 +176,13 @@ def _ask(steps: NextSteps) -> Answers:
         agent = output.ask_choice("Agent for `cub run`", [*steps.choices, _AUTO], "agent")
     agrees = False
     if steps.proposed_checks:
-        question = f"Trust {_name_checks(steps)} to decide whether a task is done?"
+        question = f"Trust {name_checks(steps)} to decide whether a task is done?"
         agrees = output.ask_confirmation(question, default=True)
     return Answers("" if agent == _AUTO else agent, tuple(steps.proposed_checks) * agrees)
 
 
 def _declines(answers: Answers | None) -> bool:
     return answers is not None and not answers.checks
-
-
-def _print_next_steps(
-    root: Path, plan: Plan, *, is_new: bool, trusts: bool, declines: bool
-) -> None:
-    """Print the agents and tests of `cub run`, and after a change also the next commands."""
-    from cub.actions.next_steps import ShellPlace, list_next_commands
-    from cub.project.project import Project
-    from cub.project.trust_store import add_trusted_checks
-
-    steps = _find_steps(root)
-    if not steps.is_outside:
-        return
-    if trusts and steps.proposed_checks:
-        add_trusted_checks(root, steps.proposed_checks)
-    has_agent = _print_agents(root, steps)
-    _print_checks(steps)
-    if plan.is_empty:
-        return
-    place = ShellPlace.find(root, Path.cwd())
-    if not place.has_git:
-        output.print_message("`cub run` needs git, which is not installed.")
-    paths = [edit.path for edit in plan.shared_edits if edit.after is not None]
-    if declines:
-        steps = steps._replace(proposed_checks={})
-    output.print_message("Next:" if has_agent else "Then:")
-    commands = list_next_commands(Project.load(root), paths, place, steps, is_new=is_new)
-    output.print_commands(commands)
-
-
-def _print_agents(root: Path, steps: NextSteps) -> bool:
-    """Print the agents, or the ways to get one; return whether there is one."""
-    from cub.project.agent_settings import AGENT_TITLES
-
-    titles = [AGENT_TITLES[name] for name in steps.agents]
-    if steps.harness:
-        installed = f"; installed: {', '.join(titles)}" if titles else ""
-        output.print_message(f"Agent: {steps.harness}, as configured{installed}.")
-    elif titles:
-        others = f"; also installed: {', '.join(titles[1:])}" if titles[1:] else ""
-        output.print_message(f"Agent: {titles[0]}, the first one installed{others}.")
-    elif _can_use_builtin(root):
-        output.print_message("Agent: the built-in one; no other agent is installed.")
-    else:
-        _print_ways_to_an_agent()
-        return False
-    return True
-
-
-def _can_use_builtin(root: Path) -> bool:
-    """Return whether the built-in agent could start; without any key, don't load its packages."""
-    from cub.actions.run.agent_programs import find_unusable_agents
-    from cub.actions.run.run_options import RunOptions, resolve_settings
-    from cub.harness.builtin import BuiltinHarness
-    from cub.project.config_layers import resolve_config
-    from cub.project.project import Project
-
-    project = Project.load(root)
-    values = resolve_config(project, os.environ).values
-    models = [values[key] for key in ("run.model", "code.model")]
-    has_model = any(model.origin != "default" for model in models)
-    if not has_model and not any(name.endswith("_API_KEY") for name in os.environ):
-        return False
-    settings = resolve_settings(values, RunOptions())
-    return not find_unusable_agents([BuiltinHarness()], settings, project, os.environ)
-
-
-def _print_ways_to_an_agent() -> None:
-    from cub.harness.claude import ClaudeHarness
-
-    ways = (
-        (ClaudeHarness.facts.installation, "Claude Code; `cub agents` lists others"),
-        ("export ANTHROPIC_API_KEY=…", "the built-in agent, with a key"),
-        ("cub run --harness builtin --model ollama/NAME", "the built-in agent, with a local model"),
-    )
-    width = max(len(command) for command, _ in ways)
-    output.print_message("No agent was found. Get one in one of these ways:")
-    output.print_commands(f"{command:{width}}  # {what}" for command, what in ways)
-    output.print_message("`cub demo` plays a run without any of them.")
-
-
-def _print_checks(steps: NextSteps) -> None:
-    if steps.configured_checks:
-        names = ", ".join(f"`{check}`" for check in steps.configured_checks)
-        output.print_message(f"Checks: {names}, from run.checks.")
-    elif steps.proposed_checks:
-        output.print_message(f"Tests: {_name_checks(steps)}.")
-    elif steps.obstacle:
-        output.print_message(f"Tests: none to use; {steps.obstacle}.")
-    else:
-        output.print_message("Tests: none found; give each task a check of its own.")
-
-
-def _name_checks(steps: NextSteps) -> str:
-    named = (f"`{line}` (from {source})" for line, source in steps.proposed_checks.items())
-    return ", ".join(named)
 
 
 def _split_targets(targets: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.actions.helpers import put_programs
 from tests.cli.terminal import Screen, in_terminal, remove_progress
-from tests.conftest import Cub
+from tests.conftest import Cub, git
 
 PYPROJECT = '[project]\nname = "x"\ndependencies = ["pytest"]\n[tool.pytest.ini_options]\n'
 INTRODUCTION = """\
@@ -29,13 +29,15 @@ Next:
   git add AGENTS.md CLAUDE.md .cub && git commit -m "Add cub"
   cub task add "Add one missing test"
   cub run"""
+DOCTOR = "hint: run `cub doctor` to list all problems and their fixes\n"
 WROTE = "Wrote 8 files.\n"
 ADDED = f"{INTRODUCTION}{WROTE}{FOUND}{NEXT}"
 
 
 @pytest.fixture
-def path(project: Path, tmp_path: Path) -> str:
-    """A PATH with git, pytest and two agents, for a project that has tests."""
+def path(project: Path, home: Path, tmp_path: Path) -> str:
+    """A PATH with git, pytest and two agents, for a project that has tests, of a known author."""
+    (home / ".gitconfig").write_text("[user]\n\tname = ada\n\temail = ada@example.com\n")
     (project / "pyproject.toml").write_text(PYPROJECT)
     folder = put_programs(tmp_path / "bin", "claude", "codex", "pytest")
     (folder / "git").symlink_to(str(shutil.which("git")))
@@ -54,7 +56,8 @@ def test_the_next_commands_are_printed(project: Path, cub: Cub, path: str) -> No
     assert (done.code, done.err) == (0, f"{ADDED} --trust\n")
     assert not (project / ".cub" / "config.yaml").exists()
     assert not is_trusted(cub, path)
-    assert cub("init", PATH=path).err == f"Already up to date.\n{FOUND}"
+    no_commit = "D104 error the repository has no commit yet\n"
+    assert cub("init", PATH=path).err == f"Already up to date.\n{FOUND}{no_commit}{DOCTOR}"
     assert cub("init", "--dry-run", PATH=path).err == "Already up to date.\n"
 
 
@@ -134,6 +137,49 @@ def test_without_git_only_tasks_are_left(project: Path, cub: Cub, path: str) -> 
     err = cub("init", PATH=path).err
     assert "`cub run` needs git, which is not installed.\n" in err
     assert err.endswith('Next:\n  cub task add "Add one missing test"\n')
+
+
+def test_problems_of_the_project_are_printed_before_the_next_commands(
+    project: Path, home: Path, cub: Cub, path: str
+) -> None:
+    (project / "CLAUDE.md").write_text("@docs/gone.md\n")
+    git(project, "add", ".")
+    git(project, "commit", "-q", "-m", "start")
+    (project / "pyproject.toml").write_text(f"{PYPROJECT}# changed\n")
+    (home / ".gitconfig").unlink()
+    problems = (
+        "D409 warning CLAUDE.md:1: the import @docs/gone.md names a file that does not exist\n"
+    )
+    changes = "D107 warning changes are not committed: pyproject.toml\n"
+    shown = cub("init", "--dry-run", PATH=path)
+    assert "D107" not in shown.err
+    assert cub("init", "--json", "--dry-run", PATH=path).err == ""
+    err = cub("init", PATH=path).err
+    assert f"{changes}{problems}" in err
+    assert f"{DOCTOR}Next:\n" in err
+    assert "\nD105 error git has no identity for commits: " in err
+    assert "D107" not in cub("init", "-q", "--targets", "AGENTS.md", PATH=path).err
+
+
+def test_five_problems_are_enough(project: Path, cub: Cub, path: str) -> None:
+    (project / "CLAUDE.md").write_text("".join(f"@gone{number}.md\n" for number in range(7)))
+    err = cub("init", PATH=path).err
+    assert err.count("D409 warning CLAUDE.md:") == 5
+    assert f"@gone4.md names a file that does not exist\n{DOCTOR}" in err
+
+
+def test_what_init_itself_changes_is_no_problem(project: Path, cub: Cub, path: str) -> None:
+    (project / ".gemini").mkdir()
+    (project / ".gemini" / "settings.json").write_text("{}\n")
+    git(project, "add", ".")
+    git(project, "commit", "-q", "-m", "start")
+    done = cub("init", "--agent", "gemini", PATH=path)
+    assert ".gemini/settings.json" in done.out
+    assert "D107" not in done.err
+    assert (
+        "D107 warning changes are not committed: .gemini/settings.json\n"
+        in cub("init", PATH=path).err
+    )
 
 
 def asked(project: Path, home: Path, path: str, answer: str | signal.Signals) -> Screen:
