@@ -41,8 +41,8 @@ def test_a_bug_is_3_and_leaves_its_traceback_in_a_file(
     )
     assert done.returncode == 3
     assert "Traceback" not in done.stderr
-    first, last = done.stderr.splitlines()[0], done.stderr.splitlines()[-1]
-    assert first.startswith("error: TemplateSyntaxError: ")
+    last = done.stderr.splitlines()[-1]
+    assert "error: TemplateSyntaxError: " in done.stderr
     assert last.startswith("this is a bug in cub; its traceback is in ")
     log = Path(last.removeprefix("this is a bug in cub; its traceback is in "))
     assert "Traceback (most recent call last):" in log.read_text(encoding="utf-8")

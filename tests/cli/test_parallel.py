@@ -67,7 +67,8 @@ def test_a_writer_says_for_whom_it_waits_until_it_is_interrupted(
 
 def test_a_writer_waits_until_the_lock_is_free(project: Path, home: Path) -> None:
     with holder(project) as process, open_cub("init", cwd=project, home=home) as waiting:
-        assert waiting.err.readline().startswith(f"Waiting for process {process.pid} on ")
+        wanted = f"Waiting for process {process.pid} on "  # after what init is about to do
+        assert any(line.startswith(wanted) for line in iter(waiting.err.readline, ""))
         assert sorted(path.name for path in project.iterdir()) == [".cub", ".git"]
         process.kill()
         code, _, _ = waiting.finish()

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import Cub
+from tests.conftest import Cub, git
 from tests.docs.test_json_reference import example, shape
 
 
@@ -88,6 +88,7 @@ tasks:
 
 def test_runs(cub: Cub, project: Path, home: Path) -> None:
     (home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
+    git(project, "commit", "-q", "--allow-empty", "-m", "Start")
     key = cub("task", "add", "Count bread").out.strip()
     (project / ".cub" / "script.yaml").write_text(SCRIPT)
     words = ("run", "--harness", "scripted")

@@ -201,7 +201,7 @@ def test_each_fault_has_its_class_and_costs_nothing_but_the_attempt(
         assert after.log == ["task(s-1): Do s-1", *before.log]
         assert after.files == {**before.files, "made.txt": ("file", b"made\n")}
         assert end["git"]["files"] == ["made.txt"]
-        assert end["git"]["head"]
+        assert end["git"]["base"]
         assert "patch" not in end["git"]
     else:
         assert row.says in end["fail"]["reason"]

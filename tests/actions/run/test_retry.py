@@ -402,4 +402,4 @@ def test_what_a_person_reprioritizes_meanwhile_counts_for_the_next_task(bakery: 
 
     done = bakery.run(each=adds)
     assert [event["task"] for event in done.of("attempt_end")] == ["s-1", "s-3", "s-2"]
-    assert commits(bakery)[0].startswith("chore(cub)")
+    assert not any(subject.startswith("chore(cub)") for subject in commits(bakery))

@@ -44,10 +44,16 @@ def test_a_command_that_is_done_leaves_some(code: Path, cub: Cub) -> None:
     assert CACHE not in git(code, "ls-files")
 
 
+def test_a_preview_leaves_none(code: Path, cub: Cub, tmp_path: Path) -> None:
+    assert cub("init", "--diff", XDG_CACHE_HOME=str(tmp_path / "caches")).code == 0
+    assert not (code / ".cub").exists()
+    assert not (tmp_path / "caches").exists()
+
+
 def test_what_only_looks_leaves_them_in_the_users_folder(
     code: Path, cub: Cub, tmp_path: Path
 ) -> None:
-    assert cub("init", "--diff", XDG_CACHE_HOME=str(tmp_path / "caches")).code == 0
+    assert cub("map", "--stdout", XDG_CACHE_HOME=str(tmp_path / "caches")).code == 0
     assert not (code / ".cub").exists()
     if sys.platform == "linux":
         assert list((tmp_path / "caches" / "cub" / "maps").glob("*/map.json"))

@@ -155,7 +155,7 @@ def test_words_come_with_what_they_mean(ask: Ask) -> None:
         ("--dry-run", "Show what would change, without writing anything.")
     ]
     assert ask("cub task rea") == [("ready", "List ready tasks, the next one first.")]
-    assert ask("cub config set run.mo") == [("run.model", "The model that the agent is to use.")]
+    assert ask("cub config set run.mo") == [("run.model", "The model that the agent uses.")]
 
 
 def test_all_commands_are_offered_and_hidden_ones_are_not(ask: Ask) -> None:
@@ -267,9 +267,9 @@ FREE = {
     "--accept", "--allow", "--append-system-prompt", "--append-system-prompt-file", "--apply",
     "--as", "--attempt", "--before", "--branch", "--budget-tokens", "--budget-usd", "--check",
     "--deny", "--description", "--exclude", "--exec", "--explain", "--file", "--idle-timeout",
-    "--limit", "--lines", "--max-budget-usd", "--max-iterations", "--max-turns", "--message",
-    "--model", "--note", "--output", "--path", "--prompt", "--search", "--timeout", "--title",
-    "--tokens", "-C", "-p", "-s",
+    "--ignore", "--limit", "--lines", "--max-budget-usd", "--max-iterations", "--max-turns",
+    "--message", "--model", "--note", "--output", "--path", "--prompt", "--search", "--select", "--timeout",
+    "--title", "--tokens", "-C", "-p", "-s",
 }  # fmt: skip
 
 
