@@ -268,7 +268,8 @@ FREE = {
     "--as", "--attempt", "--before", "--branch", "--budget-tokens", "--budget-usd", "--check",
     "--deny", "--description", "--exclude", "--exec", "--explain", "--file", "--idle-timeout",
     "--ignore", "--limit", "--lines", "--max-budget-usd", "--max-iterations", "--max-turns",
-    "--message", "--model", "--note", "--output", "--path", "--prompt", "--search", "--select", "--timeout",
+    "--message", "--model",
+    "--note", "--output", "--path", "--prompt", "--search", "--select", "--timeout",
     "--title", "--tokens", "-C", "-p", "-s",
 }  # fmt: skip
 
