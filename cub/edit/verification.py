@@ -50,7 +50,7 @@ def describe_open_block(document: Document) -> str:
     if last.start == len(probed.lines) - 1:
         return ""
     kind = "code fence" if last.kind == "fence" else "comment or raw HTML block"
-    return f"the {kind} that begins in line {last.start + 1} is never closed"
+    return f"the {kind} that starts in line {last.start + 1} is never closed"
 
 
 class _Around(NamedTuple):

@@ -245,7 +245,7 @@ def _require_folder(root: Path, folder: Path, path: str, disk: Disk) -> None:
     except OSError as error:
         name = os.path.relpath(folder, root).replace(os.sep, "/")
         raise CubError(
-            f"its folder may not be changed: {describe_os_error(error)}; nothing was written",
+            f"its directory may not be changed: {describe_os_error(error)}; nothing was written",
             where=path,
-            hint=f"make the folder {name} writable, then run the command again",
+            hint=f"make the directory {name} writable, then run the command again",
         ) from error

@@ -172,7 +172,7 @@ def make_incomplete_error(journal: Journal, error: OSError, second: OSError) -> 
         f"cannot be written: {describe_os_error(error)}; and taking back what was done failed"
         f" at {find_error_path(journal, second) or JOURNAL_FILE}: {describe_os_error(second)}",
         where=find_error_path(journal, error) or JOURNAL_FILE,
-        hint="mend that, then run any command that writes, such as `cub update`: it first "
+        hint="fix the problem, then run any command that writes, such as `cub update`: it first "
         + ("finishes the change" if is_committed else "takes the rest back"),
         details=list(_list_states(journal)),
     )

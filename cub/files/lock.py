@@ -123,7 +123,7 @@ def _make_folder(folder: Path, disk: Disk) -> None:
         disk.sync_folder(folder.parent)
     except FileExistsError:
         raise CubError(
-            "this is a file, where cub needs a folder", where=".cub", hint="move it away"
+            "this is a file, but cub needs a directory", where=".cub", hint="move it away"
         ) from None
     except OSError as error:
         raise make_os_error(error, ".cub", "cannot be created") from error
@@ -194,7 +194,7 @@ class LockWaiter:
 
 def _make_busy_error(where: str, holder: str) -> CubError:
     return CubError(
-        "another cub is at work here",
+        "another cub is running here",
         where=where,
         hint="wait for it to end, then run the command again",
         details=[f"held by {holder}"] if holder else [],

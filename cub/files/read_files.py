@@ -17,7 +17,7 @@ from cub.errors import CubError
 from cub.text import describe_os_error
 
 _FILE_TYPES = {
-    stat.S_IFDIR: "a folder",
+    stat.S_IFDIR: "a directory",
     stat.S_IFREG: "a file",
     stat.S_IFLNK: "a symbolic link",
     stat.S_IFIFO: "a FIFO",
@@ -83,7 +83,7 @@ def find_regular_file(root: Path, path: str) -> Path | None:
 
 
 def describe_file_type(mode: int) -> str:
-    """Return the type of a file in words, such as "a folder"; `mode` is its `st_mode`."""
+    """Return the type of a file in words, such as "a directory"; `mode` is its `st_mode`."""
     return _FILE_TYPES.get(stat.S_IFMT(mode), "a device")
 
 
@@ -148,7 +148,7 @@ def _require_inside(root: Path, real: Path, path: str) -> None:
     is_inside = real.is_relative_to(root)
     if is_inside and ".git" in {part.casefold() for part in real.relative_to(root).parts}:
         raise CubError(
-            "this leads into git's own folder", where=path, hint="replace the link by a file"
+            "this leads into git's own directory", where=path, hint="replace the link by a file"
         )
     if not is_inside:
         raise CubError(

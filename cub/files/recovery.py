@@ -68,7 +68,7 @@ def _end_journal(journal: Journal) -> list[PlanWarning]:
 
 def _describe_left_alone(step: JournalStep) -> str:
     old = f"; its old text is in {step.keep}" if step.keep else ""
-    return f"{step.path} was changed meanwhile, and stays{old}"
+    return f"{step.path} was changed in the meantime, and stays{old}"
 
 
 def _warn_left_alone(step: JournalStep) -> PlanWarning:
@@ -101,7 +101,7 @@ def finish_change(journal: Journal) -> list[JournalStep]:
         raise CubError(
             f"everything is written, but cleaning up failed: {describe_os_error(error)}",
             where=find_error_path(journal, error) or JOURNAL_FILE,
-            hint="mend that; the next command that writes cleans up first",
+            hint="fix the problem; the next command that writes cleans up first",
         ) from error
     return [replace(step, keep="") for step in left]
 
@@ -113,7 +113,7 @@ def _roll_back(journal: Journal, error: OSError) -> None:
         raise CubError(
             f"interrupted: {describe_os_error(error)}",
             where=where,
-            hint="mend that and run any command that writes: it finishes what was begun",
+            hint="fix the problem, then run any command that writes: it completes the change",
         ) from error
     try:
         left = _restore_all(journal.revoke())

@@ -216,7 +216,7 @@ def _verify_commit(
         run_git(worktree.toplevel, "update-ref", *back, now.commit)
     words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", tree, now.tree)
     paths = join_first(split_nul(run_git(worktree.toplevel, *words)))
-    text = f"a hook of git's changed what was to be committed: {paths}; {_HINT}"
+    text = f"a git hook changed the files to commit: {paths}; {_HINT}"
     return CommitReport("", text, is_ok=False, cause="")
 
 

@@ -56,7 +56,7 @@ class CommitTree:
                 raise _make_dangling_error(path, real)
             return None
         if entry.is_folder or entry.is_submodule:
-            kind = "a folder" if entry.is_folder else "another repository"
+            kind = "a directory" if entry.is_folder else "another repository"
             raise PathError(f"this is {kind}, not a text file", where=path)
         return self.objects.read_blob(entry.oid)
 
@@ -166,7 +166,7 @@ def _make_dangling_error(path: str, target: str) -> PathError:
 
 def _resolve_commit(objects: ObjectReader, name: str) -> str:
     if name.startswith("-"):
-        raise UsageError("this is no name of a commit", where=name)
+        raise UsageError("not a valid commit name", where=name)
     commit = objects.find_object(f"{name}^{{commit}}")
     if commit is None and (named := objects.find_object(name)):  # `:/words` takes no suffix
         commit = objects.find_object(f"{named.oid}^{{commit}}")

@@ -209,4 +209,4 @@ def open_folder(path: str, near: int | None = None) -> Iterator[OpenFolder]:
 def make_restore_error(error: OSError, name: str) -> CubError:
     """Make the error for an entry that could not be put back."""
     reason = describe_os_error(error)
-    return CubError(f"the attempt changed {name}, and it can't be put back: {reason}")
+    return CubError(f"the attempt changed {name}, and it can't be restored: {reason}")

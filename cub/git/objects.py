@@ -19,8 +19,8 @@ from cub.text import describe_os_error
 
 FOLDER_MODE, LINK_MODE, SUBMODULE_MODE = 0o040000, 0o120000, 0o160000
 _INCOMPLETE = (
-    "this clone is partial or damaged, and cub fetches nothing by itself: "
-    "`git fetch --refetch --no-filter` completes it, or clone it anew"
+    "this clone is partial or damaged, and cub never fetches automatically: "
+    "`git fetch --refetch --no-filter` completes it, or clone it again"
 )
 
 

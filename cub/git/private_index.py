@@ -200,7 +200,7 @@ def _take_lock(lock: Path) -> int:
         except FileExistsError as error:
             if is_folder_lock(lock):
                 raise CubError(
-                    "git's index can't be written: a folder stands where git makes its lock",
+                    "git's index can't be written: a directory blocks git's lock file",
                     where=lock.as_posix(),
                     hint="move it away",
                 ) from error

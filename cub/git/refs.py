@@ -51,7 +51,7 @@ def restore_refs(worktree: Worktree, before: RefState, own: str) -> list[str]:
     lines = []
     if new := [name for name in now if name.startswith(_REPLACE) and name not in before.names]:
         _update(worktree.toplevel, dict.fromkeys(new, ""))
-        lines.append(f"the attempt replaced objects of git's, which is undone: {join_first(new)}")
+        lines.append(f"the attempt replaced git objects, which is undone: {join_first(new)}")
     gone = {name: oid for name, oid in before.names.items() if _is_gone(name, oid, now, own)}
     back, failed = _update(worktree.toplevel, gone)
     if back:

@@ -78,7 +78,7 @@ def back_up_repository(worktree: Worktree) -> list[str]:
     if not manifest.left_out or old.left_out:
         return []
     count = manifest.left_out
-    return [f"{count} files of git's are not kept: they could not be put back if destroyed"]
+    return [f"{count} of git's own files are not saved: cub could not restore them"]
 
 
 def repair_repository(worktree: Worktree, rescue_folder: Path) -> str:

@@ -58,7 +58,7 @@ class GitSettings:
         try:
             return GitSettings(toplevel, dict(_root_from_json(*row) for row in value), FileCopies())
         except (TypeError, ValueError, AttributeError):
-            raise CubError("these are no settings of a repository") from None
+            raise CubError("these are not a repository's settings") from None
 
 
 def read_git_settings(toplevel: Path, copies: FileCopies, copy_folder: Path) -> GitSettings:

@@ -93,7 +93,7 @@ class Snapshot:
         try:
             return _parse_snapshot(value)
         except (KeyError, TypeError, AttributeError, ValueError):
-            raise CubError("this is no snapshot of a checkout") from None
+            raise CubError("this is not a snapshot of a checkout") from None
 
 
 class FileChange(NamedTuple):

@@ -94,7 +94,7 @@ def test_an_odd_target_has_a_row_that_says_why(project: Path, path: str) -> None
     (project / path).mkdir(parents=True)
     write(project, ".cub/config.yaml", f"targets: [AGENTS.md, {path}]\n")
     row = rows(project)[path]
-    assert row.state == "unusable: this is a folder, not a text file"
+    assert row.state == "unusable: this is a directory, not a text file"
 
 
 @pytest.mark.parametrize("name", ["gemini.md", ".github/Copilot-Instructions.md"])

@@ -65,7 +65,7 @@ def test_cubs_own_files_that_were_edited_are_yours(project: Path) -> None:
 def test_unreadable_targets_are_rows_too(project: Path) -> None:
     (project / "AGENTS.md").mkdir()
     row = _rows(project)["AGENTS.md"]
-    assert row.state.startswith("unusable: this is a folder")
+    assert row.state.startswith("unusable: this is a directory")
 
 
 @pytest.mark.parametrize("name", ["AGENTS.md", "CLAUDE.md"])

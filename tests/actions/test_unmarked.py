@@ -140,7 +140,7 @@ def test_an_edited_text_is_not_doubled_and_its_markers_come_back(
         init(bakery)
     assert re.search(r": cub's text with edits, \d+% of it", caught.value.details[-1])
     marked, _ = look(bakery).choices
-    assert marked.title.startswith("put both markers back")
+    assert marked.title.startswith("restore both markers")
     repair(bakery)
     document = Document(file.read_bytes())
     section = find_section(document)
@@ -201,7 +201,7 @@ def test_a_file_that_is_no_target_is_nobodys_business_unless_named(bakery: Path)
     repair(bakery, 1)
     assert settled(bakery)
     assert [c.title for c in look(bakery, "GEMINI.md").choices] == [
-        "put both markers back around lines 3-33",
+        "restore both markers around lines 3-33",
         "drop lines 3-33",
     ]
 

@@ -20,7 +20,7 @@ def _read_only(path: Path) -> None:
 
 
 KINDS: dict[str, tuple[Callable[[Path], object], str]] = {
-    "folder": (Path.mkdir, "this is a folder"),
+    "folder": (Path.mkdir, "this is a directory"),
     "FIFO": (os.mkfifo, "this is a FIFO"),
     "out of the project": (lambda p: p.symlink_to("../home/x"), "this"),
     "dangling": (lambda p: p.symlink_to("nowhere"), "points to nowhere, which does not exist"),

@@ -109,4 +109,6 @@ def test_what_is_no_file_is_told(cub: Cub, project: Path, name: str) -> None:
     command = ["task", "list"] if name == TASKS_FILE else ["ledger", "list"]
     done = cub(*command)
     assert (done.code, done.out) == (1, "")
-    assert done.err.startswith(f"error: {name}: this is a folder, not a text file\nhint: move it")
+    assert done.err.startswith(
+        f"error: {name}: this is a directory, not a text file\nhint: move it"
+    )

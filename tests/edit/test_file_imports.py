@@ -169,9 +169,9 @@ def test_of_a_file_of_cubs_own_the_header_stays_out() -> None:
     [
         (PAIR, "x.md:1", "a file with a managed section"),
         ("# A\n\n<!-- END CUB MANAGED SECTION -->\n", "x.md:3", "a file with a managed section"),
-        ("---\na: b\n---\n\n```\nx\n", "x.md", "the code fence that begins in line 5"),
-        ("# A\n\n<!-- open\n", "x.md", "the comment or raw HTML block that begins in line 3"),
-        ("<pre>\n\n# A\n", "x.md", "the comment or raw HTML block that begins in line 1"),
+        ("---\na: b\n---\n\n```\nx\n", "x.md", "the code fence that starts in line 5"),
+        ("# A\n\n<!-- open\n", "x.md", "the comment or raw HTML block that starts in line 3"),
+        ("<pre>\n\n# A\n", "x.md", "the comment or raw HTML block that starts in line 1"),
         ("# A\n<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n", "x.md:2", "git's conflict markers"),
     ],
 )

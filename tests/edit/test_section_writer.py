@@ -75,14 +75,14 @@ def test_on_top_means_behind_mark_and_front_matter(data: bytes, expected: bytes)
 @pytest.mark.parametrize(
     ("tail", "what"),
     [
-        ("```py\nx = 1\n", "code fence that begins in line 3"),
-        ("~~~~\n```\n", "code fence that begins in line 3"),
-        ("<!-- a note\n", "comment or raw HTML block that begins in line 3"),
-        ("<pre>\ntext\n\nmore", "comment or raw HTML block that begins in line 3"),
-        ("<script>\n", "comment or raw HTML block that begins in line 3"),
-        ("<?php\n", "comment or raw HTML block that begins in line 3"),
-        ("<![CDATA[\n", "comment or raw HTML block that begins in line 3"),
-        ("<!DOCTYPE\n", "comment or raw HTML block that begins in line 3"),
+        ("```py\nx = 1\n", "code fence that starts in line 3"),
+        ("~~~~\n```\n", "code fence that starts in line 3"),
+        ("<!-- a note\n", "comment or raw HTML block that starts in line 3"),
+        ("<pre>\ntext\n\nmore", "comment or raw HTML block that starts in line 3"),
+        ("<script>\n", "comment or raw HTML block that starts in line 3"),
+        ("<?php\n", "comment or raw HTML block that starts in line 3"),
+        ("<![CDATA[\n", "comment or raw HTML block that starts in line 3"),
+        ("<!DOCTYPE\n", "comment or raw HTML block that starts in line 3"),
     ],
 )
 def test_an_open_end_would_swallow_the_section_so_it_goes_on_top(tail: str, what: str) -> None:

@@ -72,7 +72,7 @@ def test_a_file_with_a_flag(root: Path, flag: Flag, name: str, letter: str) -> N
 def test_a_folder_with_a_flag(root: Path, flag: Flag, folder: str, letter: str) -> None:
     (root / folder).mkdir(exist_ok=True)
     flag(root / folder, letter)
-    assert f"make the folder {folder} writable" in refused(root).hint
+    assert f"make the directory {folder} writable" in refused(root).hint
 
 
 def test_a_project_that_only_takes_names(root: Path, flag: Flag) -> None:

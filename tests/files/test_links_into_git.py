@@ -23,6 +23,6 @@ def test_a_link_into_git_s_own_folder_is_refused(root: Path, target: str) -> Non
     if not target.endswith("new"):
         (root / target).write_bytes(b"[core]\n")
     (root / "AGENTS.md").symlink_to(target)
-    reason = "which does not exist" if target.endswith("new") else "into git's own folder"
+    reason = "which does not exist" if target.endswith("new") else "into git's own directory"
     with pytest.raises(CubError, match=reason):
         read_file(root, "AGENTS.md")

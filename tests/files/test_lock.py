@@ -34,7 +34,7 @@ def root(tmp_path: Path) -> Path:
 def test_the_error_says_who_holds_the_lock(root: Path) -> None:
     with holder(root) as process:
         with (
-            pytest.raises(CubError, match="another cub is at work here") as error,
+            pytest.raises(CubError, match="another cub is running here") as error,
             lock_project(root, wait=LockWaitPolicy(limit=0.2)),
         ):
             pass
@@ -100,7 +100,7 @@ def test_what_is_made_under_the_lock_stays(root: Path) -> None:
 def test_a_file_in_the_place_of_dot_cub_is_refused(root: Path) -> None:
     (root / ".cub").write_bytes(b"theirs")
     with (
-        pytest.raises(CubError, match="this is a file, but cub needs a directory here"),
+        pytest.raises(CubError, match="this is a file, but cub needs a directory"),
         lock_project(root),
     ):
         pass
@@ -132,7 +132,7 @@ def test_a_lock_that_is_a_link_is_not_written_through(root: Path, target: str) -
 @pytest.mark.parametrize(
     ("make", "kind", "words"),
     [
-        (lambda path: (path / "x").mkdir(parents=True), "a folder", "rm -r"),
+        (lambda path: (path / "x").mkdir(parents=True), "a directory", "rm -r"),
         (os.mkfifo, "a FIFO", "rm"),
         (lambda path: path.symlink_to("nowhere"), "a symbolic link", "rm"),
         (lambda path: path.symlink_to(path.parent), "a symbolic link", "rm"),

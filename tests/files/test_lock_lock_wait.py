@@ -55,7 +55,7 @@ def wait(
 
 def test_one_and_the_same_holder_is_waited_for_up_to_a_bound(root: Path, held: Path) -> None:
     clock = Clock()
-    with pytest.raises(CubError, match="another cub is at work here") as error:
+    with pytest.raises(CubError, match="another cub is running here") as error:
         wait(root, clock)
     assert WAIT_LIMIT <= clock.now < WAIT_LIMIT + 1
     assert error.value.details == (f"held by {held.read_text().strip()}",)

@@ -60,7 +60,7 @@ def _fifo(path: Path) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
-    "folder": (Path.mkdir, "this is a folder"),
+    "folder": (Path.mkdir, "this is a directory"),
     "FIFO": (_fifo, "this is a FIFO"),
     "device": (lambda p: p.symlink_to("/dev/null"), "this leads out of the project"),
     "outside": (lambda p: p.symlink_to("../outside/theirs.md"), "leads out of the project"),
@@ -70,7 +70,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "dangling outside": (lambda p: p.symlink_to("../nowhere.md"), "does not exist"),
     "loop": (lambda p: p.symlink_to(p.name), "leads back to itself"),
-    "link to a folder": (lambda p: p.symlink_to("."), "this is a folder"),
+    "link to a folder": (lambda p: p.symlink_to("."), "this is a directory"),
 }
 
 

@@ -144,7 +144,7 @@ def test_what_a_person_wrote_meanwhile_stays_and_so_does_the_old_text(scratch: P
     with pytest.raises(CubError) as error:
         change(root, EVERY_KIND.plan, refusing(refuses))
     (told,) = error.value.details
-    assert told.startswith("plain.md was changed meanwhile, and stays; its old text is in ")
+    assert told.startswith("plain.md was changed in the meantime, and stays; its old text is in ")
     assert (root / "plain.md").read_bytes() == b"theirs\n"
     assert (root / told.rpartition(" ")[2]).read_bytes() == b"old, and longer than what comes\r\n"
     assert not warn_pending_change(root)

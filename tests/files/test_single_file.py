@@ -105,7 +105,7 @@ def test_an_overwrite_that_fails_is_taken_back(tmp_path: Path) -> None:
 
 def test_a_folder_in_its_place_is_an_error_that_names_it(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").mkdir()
-    with pytest.raises(CubError, match="this is a folder") as caught:
+    with pytest.raises(CubError, match="this is a directory") as caught:
         read_single_file(tmp_path / "c.yaml", "~/c.yaml")
     assert caught.value.where == "~/c.yaml"
 

@@ -87,7 +87,7 @@ def test_the_old_text_of_a_file_that_somebody_changed_is_in_a_file_that_is_named
     (old,) = root.glob(".a.md.*")
     assert old.read_bytes() == OLD
     (said,) = error.details
-    assert said == f"a.md was changed meanwhile, and stays; its old text is in {old.name}"
+    assert said == f"a.md was changed in the meantime, and stays; its old text is in {old.name}"
     assert (root / "a.md").read_bytes() == b"theirs\n"
     assert (root / "b.md").read_bytes() == OLD
 

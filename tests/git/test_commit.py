@@ -129,7 +129,7 @@ def test_a_hook_that_changes_what_is_committed_fails_it(
     write(top, {"a.txt": "z"})
     done = commit(["a.txt"])
     assert (done.is_ok, done.head) == (False, head)
-    assert "a hook of git's changed what was to be committed: " in done.output
+    assert "a git hook changed the files to commit: " in done.output
     assert git(top, "rev-parse", "HEAD").strip() == head
     assert set(lines(top)[1:]) == {" M a.txt", " M dirty.txt", "?? mine.txt", "?? own/mine.txt"}
     assert state(top).keys() == files.keys()

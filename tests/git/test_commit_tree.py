@@ -107,10 +107,10 @@ def test_files_are_read_with_links_followed(
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("docs", "this is a folder"),
-        ("alias", "this is a folder"),
-        ("here", "this is a folder"),
-        ("empty.md", "this is a folder"),
+        ("docs", "this is a directory"),
+        ("alias", "this is a directory"),
+        ("here", "this is a directory"),
+        ("empty.md", "this is a directory"),
         ("module", "this is another repository"),
         ("dangling.md", "points to nowhere.md, which does not exist"),
         ("dangling-2.md", "points to nowhere/../AGENTS.md, which does not exist"),

@@ -147,7 +147,7 @@ def test_a_folder_in_place_of_the_lock_is_not_waited_for(top: Path) -> None:
     take_snapshot(ours)
     lock = top / ".git/index.lock"
     lock.mkdir()
-    with pytest.raises(CubError, match="a folder stands where git makes its lock") as caught:
+    with pytest.raises(CubError, match="a directory blocks git's lock file") as caught:
         reset_user_index(ours)
     assert (caught.value.where, caught.value.hint) == (str(lock), "move it away")
     assert lock.is_dir()

@@ -135,7 +135,7 @@ def test_replaced_objects_deceive_nobody(top: Path) -> None:
     restore_snapshot(ours, before, take_snapshot(ours, before))
     assert state(top) == files
     (said,) = restore_snapshot_refs(ours, before)
-    assert "the attempt replaced objects of git's, which is undone" in said
+    assert "the attempt replaced git objects, which is undone" in said
     assert git(top, "replace", "--list") == ""
     assert git(top, "show", "HEAD:a.txt") == "one\ntwo\n"
 

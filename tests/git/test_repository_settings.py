@@ -259,7 +259,7 @@ def test_a_repository_that_became_a_link_stops_the_run(world: World, tmp_path: P
         world.git.rename(tmp_path / "was")
         world.git.symlink_to(elsewhere)
 
-    with pytest.raises(CubError, match="can't be put back"):
+    with pytest.raises(CubError, match="can't be restored"):
         world.attempt(swap)
     assert [*elsewhere.iterdir()] == []
 

@@ -319,7 +319,7 @@ _VALUE = Snapshot("1", "", "2").to_json()
     "value", [None, [], {}, {"head": 1}, "x", _VALUE | {"head": 1}, _VALUE | {"untracked": [1]}]
 )
 def test_other_json_is_an_error(value: object) -> None:
-    with pytest.raises(CubError, match="no snapshot"):
+    with pytest.raises(CubError, match="not a snapshot"):
         Snapshot.from_json(value)
 
 

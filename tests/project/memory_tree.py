@@ -28,7 +28,7 @@ class MemoryTree:
         if spelled is not None:
             return self.files[spelled]
         if self.has_folder(real):
-            raise CubError("this is a folder, not a text file", where=path)
+            raise CubError("this is a directory, not a text file", where=path)
         if real != path:
             raise CubError("this symbolic link points to nothing", where=path)
         return None

@@ -155,7 +155,7 @@ def test_links_and_modes_stay(scratch: Path) -> None:
 def test_a_folder_in_the_place_of_the_file_is_an_error(scratch: Path) -> None:
     root = scratch.resolve()
     (root / TASKS_FILE).mkdir(parents=True)
-    with pytest.raises(CubError, match="this is a folder"):
+    with pytest.raises(CubError, match="this is a directory"):
         JsonlBackend(root).read_tasks()
 
 

@@ -274,7 +274,7 @@ def test_odd_ids_are_found(tmp_path: Path, key: str, note: str) -> None:
 
 def test_a_folder_in_the_place_of_the_ledger_is_an_error(tmp_path: Path) -> None:
     (tmp_path / LEDGER_FILE).mkdir(parents=True)
-    with pytest.raises(CubError, match="this is a folder"):
+    with pytest.raises(CubError, match="this is a directory"):
         list(Ledger(tmp_path.resolve()).iter_events())
 
 

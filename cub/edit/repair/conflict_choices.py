@@ -51,7 +51,7 @@ def list_conflict_choices(
 def _build_merge(document: Document, conflicts: Sequence[MergeConflict]) -> SectionMerge:
     for conflict in conflicts:
         if conflict.middle is None:
-            raise _make_manual_error(document, conflict, "nobody can tell its sides apart")
+            raise _make_manual_error(document, conflict, "cub cannot distinguish its sides")
     ours = build_side(document, conflicts, "ours")
     theirs = build_side(document, conflicts, "theirs")
     if ours.has_broken_markers and theirs.has_broken_markers:
@@ -135,7 +135,7 @@ def _list_moved_lines(
 
 def _make_title(chosen: _ChosenSection, has_conflicts: bool, has_moved_lines: bool) -> str:
     title = "keep one section" if chosen.text else "leave the section out"
-    title = "keep the section as it stands" if chosen.edited_section else title
+    title = "keep the section unchanged" if chosen.edited_section else title
     if has_moved_lines:
         which = "the other" if chosen.edited_section else "it"
         title += f", the edits in {which} {'go below' if chosen.text else 'stay'}"
@@ -144,7 +144,7 @@ def _make_title(chosen: _ChosenSection, has_conflicts: bool, has_moved_lines: bo
 
 def _explain(merge: SectionMerge, chosen: _ChosenSection, has_moved_lines: bool) -> str:
     if chosen.edited_section:
-        return "no text of cub's is known that it was made from"
+        return "cub does not know the text that it was made from"
     if has_moved_lines:
         return "every line that cub did not write is kept"
     if chosen.text:
@@ -155,7 +155,7 @@ def _explain(merge: SectionMerge, chosen: _ChosenSection, has_moved_lines: bool)
 
 def _make_manual_error(document: Document, conflict: MergeConflict, why: str) -> CubError:
     return CubError(
-        f"this conflict has to be resolved by hand: {why}",
+        f"this conflict must be resolved manually: {why}",
         where=document.format_location(conflict.start),
         hint=f"it ends in line {conflict.end}: keep either side of the section whole",
         details=describe_markers(find_markers(document), document),

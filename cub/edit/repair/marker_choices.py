@@ -92,7 +92,7 @@ def _remove_markers(document: Document, markers: Sequence[Marker]) -> RepairChoi
         headers = find_header_lines(result, remaining)
         lines = set(headers).union(*headers.values())
         result = result.replace_data(rebuild_document(result, lines))
-    return RepairChoice(title, "cub's text becomes yours where it stands", result.data)
+    return RepairChoice(title, "cub's text becomes yours and stays where it is", result.data)
 
 
 def _can_drop(part: SectionRegion, kept: SectionRegion) -> bool:
@@ -118,9 +118,9 @@ def _make_missing_marker(document: Document, kept: SectionRegion) -> dict[int, b
 
 def _describe_kept(kept: SectionRegion) -> str:
     if kept.missing_marker == "END":
-        return f"put END back below {_format_line(kept.end - 1)}"
+        return f"restore END below {_format_line(kept.end - 1)}"
     if kept.missing_marker == "BEGIN":
-        return f"put BEGIN back above {_format_line(kept.start)}"
+        return f"restore BEGIN above {_format_line(kept.start)}"
     return f"keep the section in {_format_span(kept)}"
 
 
@@ -146,9 +146,9 @@ def _explain(
     if any(region.author != "cub" for region in regions if region != kept):
         return "text between removed markers stays: no digest proves that it is cub's"
     if dropped:
-        return "the digest of what is dropped proves that nobody edited it"
+        return "the digest of the dropped text proves that it was not edited"
     if kept.missing_marker:
-        edge = "ends" if kept.missing_marker == "END" else "begins"
+        edge = "ends" if kept.missing_marker == "END" else "starts"
         return f"the digest proves that cub's text {edge} there"
     return "only markers go" if kept.author != "cub" else "the digest of this section fits"
 

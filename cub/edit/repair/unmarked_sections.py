@@ -182,7 +182,10 @@ def list_unmarked_choices(
         data = rebuild_document(document, _list_cub_lines(document, sections))
         choices.append(RepairChoice(f"drop {_describe_parts(proven)}", _PROVEN, data))
     comments = {line for part in sections for line in range(part.start, part.body_start)}
-    data, reason = rebuild_document(document, comments), "cub's text becomes yours where it stands"
+    data, reason = (
+        rebuild_document(document, comments),
+        "cub's text becomes yours and stays where it is",
+    )
     return [*choices, RepairChoice("keep all text as yours", reason, data)]
 
 
@@ -201,7 +204,7 @@ def _mark(
     if section is None or section.author != "cub":
         return None
     proven = [other for other in others if other.is_proven]
-    title = f"put both markers back around lines {part.start + 1}-{part.end}"
+    title = f"restore both markers around lines {part.start + 1}-{part.end}"
     title += f", drop {_describe_parts(proven)}" if proven else ""
     return RepairChoice(title, _PROVEN, data)
 
@@ -215,7 +218,7 @@ def _mark_similar(
     header = _render_header(document, part.version, [line + b"\n" for line in text.body.lines])
     new_lines = {part.start: header, text.end: make_end_line(document, text.end)}
     data = rebuild_document(document, _list_cub_lines(document, sections), new_lines)
-    title = f"put both markers back around lines {part.start + 1}-{text.end}"
+    title = f"restore both markers around lines {part.start + 1}-{text.end}"
     return RepairChoice(title, _SIMILAR, data)
 
 

@@ -56,7 +56,7 @@ class TestNamesThatAreTaken:
         write(project, ".cub/runloop.md.old/x", "")
         plan = init(project)
         assert (project / ".cub/prompt.md").read_text() == "Mine.\n"
-        assert "this is a folder" in said(plan)[".cub/runloop.md.old"]
+        assert "this is a directory" in said(plan)[".cub/runloop.md.old"]
 
     @needs_links
     def test_a_link_to_the_file_itself_is_there(self, project: Path) -> None:
@@ -231,7 +231,7 @@ def test_what_is_no_file_is_left_with_a_word(project: Path, name: str) -> None:
     (project / name).mkdir()
     plan = init(project, prune=True)
     assert (project / name).is_dir()
-    assert "this is a folder" in said(plan)[name]
+    assert "this is a directory" in said(plan)[name]
 
 
 @needs_links

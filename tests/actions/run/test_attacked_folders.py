@@ -94,7 +94,7 @@ def test_a_folder_in_the_place_of_the_lock_in_git_is_named_with_what_to_do(shop:
     shop.client("cat > /dev/null; echo C > c.py")
     with pytest.raises(CubError) as error:
         shop.run(checks=CHECK)
-    assert str(error.value) == f"{lock.as_posix()}: this is a folder, not a file"
+    assert str(error.value) == f"{lock.as_posix()}: this is a directory, not a file"
     assert error.value.hint == f"delete it: rm -r {lock.as_posix()}"
 
 

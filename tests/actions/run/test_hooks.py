@@ -81,7 +81,7 @@ def test_a_hook_that_formats_and_adds_fails_what_it_changes(bakery: Shop) -> Non
     done = bakery.run(once=True)
     (end,) = require_told(bakery, done)
     assert done.outcomes == ["commit_failed"]
-    assert "a hook of git's changed what was to be committed: made-s-1" in end["fail"]["reason"]
+    assert "a git hook changed the files to commit: made-s-1" in end["fail"]["reason"]
     assert not (bakery.root / "made-s-1.txt").exists()
     bakery.client("cat > /dev/null; echo neat > made-$CUB_TASK.txt")
     assert bakery.run(once=True).outcomes == ["ok"]

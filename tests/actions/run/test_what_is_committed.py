@@ -167,7 +167,7 @@ def test_a_hook_that_changes_what_was_checked_fails_the_commit(checked: Shop, ho
     )
     (end,) = require_told(checked, done)
     assert done.outcomes == ["commit_failed"]
-    assert "a hook of git's changed what was to be committed" in end["fail"]["reason"]
+    assert "a git hook changed the files to commit" in end["fail"]["reason"]
     assert checked.head == head
     assert _tree(checked) == files
     assert checked.dirt() == "?? notes.txt\n"

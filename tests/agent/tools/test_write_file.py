@@ -74,7 +74,7 @@ def test_git_s_own_files_are_refused(tmp_path: Path, path: str) -> None:
 
 def test_a_folder_is_never_replaced(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
-    with pytest.raises(CubError, match="a folder"):
+    with pytest.raises(CubError, match="a directory"):
         call(WRITE, make_context(tmp_path), file_path="src", content="x")
 
 

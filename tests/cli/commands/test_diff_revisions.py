@@ -172,7 +172,7 @@ def test_the_json_has_one_shape(project: Path, cub: Cub, history: dict[str, str]
         ("nope", 1, "error: nope: git knows no such commit"),
         ("HEAD~99", 1, "error: HEAD~99: git knows no such commit"),
         ("HEAD..nope", 1, "error: nope: git knows no such commit"),
-        ("-- --all", 2, "error: --all: this is no name of a commit"),
+        ("-- --all", 2, "error: --all: not a valid commit name"),
         ("..", 2, "error: ..: this names no commit"),
         ("--all", 2, "error: unknown option '--all'"),
         ("HEAD HEAD", 2, "error: unexpected argument 'HEAD'"),

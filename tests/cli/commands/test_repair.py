@@ -55,9 +55,9 @@ def test_the_choices_of_all_files_are_shown_and_nothing_is_written(
     lines = result.out.splitlines()
     assert lines[0] == "AGENTS.md:5: BEGIN marker without an END marker"
     assert [line for line in lines if line[:2] in ("1.", "2.", "3.", "4.")] == [
-        f"1. put END back below line {_end(whole['AGENTS.md'])}",
+        f"1. restore END below line {_end(whole['AGENTS.md'])}",
         "2. remove the marker in line 5, keep all text",
-        f"3. put END back below line {_end(whole['CLAUDE.md'])}",
+        f"3. restore END below line {_end(whole['CLAUDE.md'])}",
         "4. remove the marker in line 5, keep all text",
     ]
     assert result.err == "Nothing was changed. Run `cub repair --apply N` to apply choice N.\n"
@@ -78,8 +78,7 @@ def test_one_choice_at_a_time_until_all_is_whole(
     first = cub("repair", "--apply", "1")
     assert first.code == 1
     assert (
-        first.out
-        == f"update  AGENTS.md  +1    put END back below line {_end(whole['AGENTS.md'])}\n"
+        first.out == f"update  AGENTS.md  +1    restore END below line {_end(whole['AGENTS.md'])}\n"
     )
     assert "Still broken: CLAUDE.md:5: BEGIN marker without an END" in first.err
     second = cub("repair", "--apply", "1")
@@ -101,7 +100,7 @@ def test_a_file_may_be_named_and_its_numbers_stay(torn: Path, cub: Cub) -> None:
     result = cub("repair", "../CLAUDE.md", cwd=_folder(torn))
     assert result.code == 1
     assert result.out.startswith("CLAUDE.md:5: ")
-    assert "\n3. put END back" in result.out
+    assert "\n3. restore END" in result.out
     assert cub("repair", "CLAUDE.md", "--apply", "3").out.startswith("update  CLAUDE.md")
 
 
@@ -131,7 +130,7 @@ def test_what_has_to_be_done_by_hand_is_said_with_its_place(project: Path, cub: 
     assert result.code == 1
     assert result.err == ""
     assert result.out.splitlines() == [
-        "AGENTS.md:3: this conflict has to be resolved by hand: nobody can tell its sides apart",
+        "AGENTS.md:3: this conflict must be resolved manually: cub cannot distinguish its sides",
         "  AGENTS.md:4: BEGIN v1",
         "  AGENTS.md:13: END",
         "  AGENTS.md:14: BEGIN v1",
@@ -171,7 +170,7 @@ def test_with_json_a_choice_is_planned_and_not_carried_out(
     result = cub("repair", "--apply", "1", "--json")
     (change,) = json.loads(result.out)["changes"]
     assert (result.code, change["path"], change["added"]) == (0, "AGENTS.md", 1)
-    assert change["reason"] == f"put END back below line {_end(whole['AGENTS.md'])}"
+    assert change["reason"] == f"restore END below line {_end(whole['AGENTS.md'])}"
     assert stand(torn) == before
 
 

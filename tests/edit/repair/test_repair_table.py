@@ -16,7 +16,7 @@ from cub.errors import CubError
 from tests.edit.broken import BREAKS, DIGESTS, Digest, broken, recognize
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "repair.md"
-HAND = "by hand"
+HAND = "manually"
 _PLACE = re.compile(r"lines? \d+(?:(?:-| and )\d+)?")
 
 
@@ -25,7 +25,7 @@ def offered(name: str, kind: Digest) -> tuple[str, ...]:
     try:
         found = list_repair_choices(Document(broken(name, kind), "AGENTS.md"), recognize)
     except CubError as error:
-        return (error.message.replace("this conflict has to be resolved ", ""),)
+        return (error.message.replace("this conflict must be resolved ", ""),)
     return lettered([choice.title for choice in found])
 
 

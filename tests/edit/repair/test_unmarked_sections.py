@@ -151,7 +151,7 @@ def test_no_line_of_yours_goes(
         left = yours(document.replace_data(choice.data))
         assert [line for line in left if line not in cubs] == mine
         found = find_section(document.replace_data(choice.data))
-        assert (found is None) == (not choice.title.startswith("put"))
+        assert (found is None) == (not choice.title.startswith("restore"))
         assert found is None or found.author == "cub"
         if edited or not choice.title.startswith("drop"):
             assert [line for line in left if line in cubs] == [
