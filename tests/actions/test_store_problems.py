@@ -16,7 +16,7 @@ FIX, REMOVE, GONE = "cub doctor --fix", "cub task dep remove", "which does not e
 SEVERAL = "a has several lines, probably from a merge; they count as one task"
 TWO = "two tasks have the ID a: the newer one is now a-887"
 MOVES = f"the next change of tasks moves the line to {REJECTED_FILE}"
-NO_TASK = f"this is not JSON: a value is missing, column 1; {MOVES}"
+NO_TASK = f"invalid JSON: a value is missing, column 1; {MOVES}"
 EXPIRED = "the lease of a has expired; the task counts as ready"
 SET_ASIDE = "1 invalid line was set aside"
 

@@ -33,7 +33,7 @@ D605 {TASKS_FILE}: the parent of a is zz, which does not exist
 """
 FOUND = f"""\
 Errors
-D601 {TASKS_FILE}:6: this is not JSON: a value is missing, column 1; {MOVES}
+D601 {TASKS_FILE}:6: invalid JSON: a value is missing, column 1; {MOVES}
      fix: fix the line, or run `cub doctor --fix` to set it aside
 {SERIOUS}D602 {TASKS_FILE}: d has several lines, probably from a merge; they count as one task
      fix: cub doctor --fix
@@ -82,7 +82,7 @@ def test_fix_changes_what_needs_no_decision_and_the_fixes_solve_the_rest(
     put(project, *SICK)
     done = cub(*TASKS, "--fix")
     assert (done.code, done.out) == (1, FIXED)
-    assert done.err.startswith(f"warning: {TASKS_FILE}:6: this is not JSON")
+    assert done.err.startswith(f"warning: {TASKS_FILE}:6: invalid JSON: ")
     assert done.err.endswith(f"Released d.\n2 errors, 2 warnings. {DOCS}")
     again = tree(project)
     assert cub(*TASKS, "--fix").out == FIXED

@@ -129,4 +129,4 @@ def test_who_reads_bad_lines_names_them_and_leaves_them_where_they_are(
     assert "Traceback" not in shown.err
     if READING[command]:
         assert f"{TASKS_FILE}:6: invalid JSON" in shown.err
-        assert f"{TASKS_FILE}:7: this is not" in shown.err
+        assert f"{TASKS_FILE}:7: invalid JSON: " in shown.err
