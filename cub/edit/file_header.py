@@ -10,7 +10,7 @@ from cub.edit.sections import compute_digest
 
 CommentStyle = Literal["<!-- {} -->", "# {}"]
 
-_REFRESHED = "`cub update` refreshes it while nobody edits it"
+_REFRESHED = "`cub update` refreshes it until you edit it"
 _HEADER = re.compile(
     rb"\s*+[^\n]*?cub file v(?P<version>\d{1,9}):[^\n]*\n"
     rb"\s*+[^\n]*?cub:digest (?P<digest>sha256-[0-9a-f]{16})[^\n]*\n"
