@@ -58,7 +58,8 @@ def test_the_quick_start_prints_what_it_shows(tmp_path: Path, home: Path) -> Non
     shown = commands(README)
     for name in ("git", "python3"):  # beside them, other agents may be installed
         (home / "bin" / name).symlink_to(str(shutil.which(name)))
-    before = ['export PATH="$HOME/bin:/usr/bin:/bin"', "git init -q"]
+    before = ['export PATH="$HOME/bin:/usr/bin:/bin"', "git init -q", "git add -A"]
+    before.append("git commit -q -m Start")
     results = typed([*before, *(command.text for command in shown)], folder, home)
     for command, done in zip(shown, results[len(before) :], strict=True):
         assert done.code == 0, done.output

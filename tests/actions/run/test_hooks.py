@@ -160,7 +160,7 @@ def test_who_commits_has_to_be_known_beforehand(project: Path, home: Path) -> No
     git(project, "config", "user.email", "")
     shop.client(_MAKE)
     shop.task()
-    with pytest.raises(CubError, match="who commits") as refused:
+    with pytest.raises(CubError, match="no author name and email") as refused:
         shop.run()
     assert "git config user.name" in refused.value.hint
     assert shop.status() == "open"
