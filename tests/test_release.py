@@ -83,7 +83,7 @@ def test_nothing_tells_to_install_an_unreleased_name() -> None:
     command = re.compile(rf"(pip3?|pipx|uv tool) (install|upgrade) [^`\n]*\b{name}\b|uvx {name}")
     pages = [
         ROOT / "README.md",
-        ROOT / "docs/how-to/install.md",
+        *(ROOT / "docs").rglob("*.md"),
         *(ROOT / "templates").rglob("*.*"),
     ]
     named = [path.name for path in pages if command.search(path.read_text(encoding="utf-8"))]
