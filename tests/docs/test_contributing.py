@@ -200,6 +200,9 @@ def test_the_recipe_of_a_setting_has_cub_take_and_show_it(tmp_path: Path) -> Non
     copy, project = Copy("A setting", tmp_path), tmp_path / "project"
     (project / ".cub").mkdir(parents=True)
     git(project, "init", "--quiet")
+    for key, value in {"name": "Ada", "email": "ada@example.org"}.items():
+        git(project, "config", f"user.{key}", value)
+    git(project, "commit", "--quiet", "--allow-empty", "-m", "Start")
     (project / ".cub/config.yaml").write_text("run:\n  max_files: 7\n")
     (project / ".cub/script.yaml").write_text("tasks: {}\n")
     schema = "golden/project/test_config_schema/test_the_schema_stays_as_it_is.json"
