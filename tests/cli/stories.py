@@ -408,6 +408,7 @@ touch "$HOME/limited"; echo 'Rate limit reached. Try again in 20s.' >&2; exit 1
 
 def _runs(scene: Scene) -> None:
     """Runs that succeed, fail, are over their budget, wait, and were killed."""
+    scene.lines("run-event", scene.project("idle"), "run")  # no task, and no agent
     place = _shop(scene)
     scene.json("runs", place.root, "run", "status")
     scene.json("events", place.root, "ledger", "list")
@@ -526,8 +527,22 @@ def _ledger(scene: Scene, place: Shop) -> None:
     scene.json("ledger-stats", place.root, "ledger", "stats")
     scene.json("error", place.root, "ledger", "show", "zebra", code=1)
     old = scene.project("old")
-    put_events(old, {"v": 1, "ev": "zebra", "ts": "2026-01-01T08:00:00.000Z"})
-    scene.lines("event", old, "ledger", "tail")
+    ends = [one for name, one in scene.values if name == "run-event" and one["ev"] == "run_end"]
+    zebra = {"v": 1, "ev": "zebra", "ts": "2026-01-01T08:00:00.000Z"}
+    put_events(old, zebra, *_make_rare_events(), *ends)  # earlier versions recorded the end, too
+    scene.lines("event", old, "ledger", "tail", "-n", "1000")
+
+
+def _make_rare_events() -> list[dict[str, Any]]:
+    """The events of earlier versions, and of a model that cub chose by a key."""
+    common = {"v": 1, "ts": "2026-01-01T08:00:00.000Z", "run": "r"}
+    chosen = "a-model (ANTHROPIC_API_KEY is set)"
+    change = {"base": "1" * 40, "head": "2" * 40, "parent": "3" * 40, "files": ["a"]}
+    end = {"task": "s-1", "n": 1, "harness": "works", "ok": True, "git": change}
+    return [
+        {**common, "ev": "run_start", "harness": "builtin", "checks": [], "model_choice": chosen},
+        {**common, "ev": "attempt_end", **end},
+    ]
 
 
 PATCH = """\
