@@ -17,6 +17,7 @@ TASK_KEYS = (
 OPEN, IN_PROGRESS, RETRY, PARKED, CLOSED = "open", "in_progress", "retry", "parked", "closed"
 STATUSES = (OPEN, IN_PROGRESS, RETRY, PARKED, CLOSED)
 DELETED = "deleted"  # not a status: lists and events show it instead of one
+NO_CHANGE = "no_change"  # why a task is closed that needed none
 UNDONE_REASONS = ("wontfix", "duplicate")  # closed, and tasks that depend on it still wait
 TASK_TYPES = ("task", "feature", "bug", "epic", "chore")
 LIST_KEYS = ("acceptance_criteria", "depends_on", "labels", "checks")

@@ -11,7 +11,6 @@ from cub.actions.agent_context import ContextSource, list_context_sources
 from cub.actions.agent_readers import suggest_reading_fix
 from cub.actions.agents.arrival import count_sources
 from cub.actions.context_scripts import make_text_reader
-from cub.actions.run.agent_process import build_environment
 from cub.actions.run.agent_programs import (
     find_missing_programs,
     list_agent_sources,
@@ -19,6 +18,7 @@ from cub.actions.run.agent_programs import (
     split_version,
 )
 from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
+from cub.actions.tasks.current_attempt import build_environment
 from cub.agent.memory import load_memory
 from cub.errors import UsageError
 from cub.harness.base import Harness

@@ -14,7 +14,6 @@ from cub.actions.check_commands import propose_checks
 from cub.actions.check_programs import CheckPrograms, describe_missing, needs_network
 from cub.actions.doctor.findings import Finding
 from cub.actions.doctor.git_problems import find_git_problems
-from cub.actions.run.agent_process import build_environment
 from cub.actions.run.agent_programs import (
     MissingProgram,
     find_unusable_agents,
@@ -24,6 +23,7 @@ from cub.actions.run.agent_programs import (
 from cub.actions.run.check_proposals import resolve_checks
 from cub.actions.run.command_trust import require_trust
 from cub.actions.run.run_options import RunSettings
+from cub.actions.tasks.current_attempt import build_environment
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.harness.base import Harness

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from fnmatch import fnmatchcase
 from typing import NamedTuple, Self
 
 from cub.actions.run.run_context import RunContext
@@ -22,9 +21,8 @@ from cub.actions.run.run_folders import (
     RunFolder,
 )
 from cub.actions.tasks.current_attempt import (
-    ATTEMPT_VARIABLE,
+    ATTEMPT_VARIABLES,
     RUN_VARIABLE,
-    TASK_VARIABLE,
     AttemptMark,
     encode_mark,
 )
@@ -49,7 +47,6 @@ _PROGRESS_KINDS = ("text", "tool")
 _THROTTLED_KINDS = (*_PROGRESS_KINDS, "other")
 _TICK_SECONDS = 1.0
 RUN_MARK_VARIABLE = RUN_VARIABLE
-_ATTEMPT_VARIABLES = (RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE, "CUB_AGENT")
 
 
 class AgentResult(NamedTuple):
@@ -118,7 +115,7 @@ def _make_command(
 ) -> CommandSpec:
     start, folder = harness.build_command(request), context.folder
     values = (folder.id, request.task_id, str(files.path), harness.name)
-    environ = dict(context.environ) | dict(zip(_ATTEMPT_VARIABLES, values, strict=True))
+    environ = dict(context.environ) | dict(zip(ATTEMPT_VARIABLES, values, strict=True))
     environ["CUB_ROOT"] = str(folder.root)
     path = environ.get("PATH")
     if shutil.which("cub", path=path) is None:
@@ -127,21 +124,6 @@ def _make_command(
     argv = (*context.settings.wrapper, *start.argv)
     environ |= start.environ
     return CommandSpec(argv, context.workspace.folder, environ, start.stdin, mark)
-
-
-def build_environment(
-    hidden: Sequence[str], environ: Mapping[str, str] = os.environ
-) -> dict[str, str]:
-    """Return `environ` for agents and checks: without hidden variables and those of an attempt.
-
-    cub itself may have been called in an attempt.
-    """
-    return {
-        name: value
-        for name, value in environ.items()
-        if name not in _ATTEMPT_VARIABLES
-        and not any(fnmatchcase(name, pattern) for pattern in hidden)
-    }
 
 
 def make_attempt_mark(folder: RunFolder, files: AttemptFolder, task: str) -> str:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from cub import __version__
 from cub.actions.agent_context import ContextSource, list_context_sources
 from cub.actions.agent_readers import describe_cut_sources
-from cub.actions.run.agent_process import build_environment
 from cub.actions.run.run_options import RunSettings
+from cub.actions.tasks.current_attempt import build_environment
 from cub.errors import CubError
 from cub.git.process import try_git
 from cub.harness.acp_harness import ACP, AcpHarness

@@ -26,7 +26,6 @@ from cub.actions.run.retry_policy import Disposition, read_attempt_history
 from cub.actions.run.run_context import Clock
 from cub.actions.run.run_folders import AttemptFolder, RunFolder, lock_if_dead
 from cub.actions.run.task_queue import RecordedOutcome, read_with_epics, withdraw_outcome
-from cub.actions.run.verdict import NO_CHANGE
 from cub.actions.tasks.stores import Stores
 from cub.actions.tasks.transitions import close_task, reset_task
 from cub.errors import CubError
@@ -34,7 +33,7 @@ from cub.processes.orphans import kill_by_environment
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event
 from cub.store.leases import make_lease_checker
 from cub.store.task_index import TaskSummary
-from cub.store.task_schema import CLOSED, IN_PROGRESS, OPEN, RETRY
+from cub.store.task_schema import CLOSED, IN_PROGRESS, NO_CHANGE, OPEN, RETRY
 from cub.store.timestamps import format_timestamp
 
 

@@ -13,7 +13,7 @@ from cub.actions.build_prompt import read_system_prompt
 from cub.actions.check_commands import find_check_commands
 from cub.actions.doctor.git_problems import list_uncommitted_paths
 from cub.actions.managed_files import GITIGNORE
-from cub.actions.run.agent_process import RUN_MARK_VARIABLE, build_environment
+from cub.actions.run.agent_process import RUN_MARK_VARIABLE
 from cub.actions.run.agent_programs import (
     find_unusable_agents,
     list_agent_warnings,
@@ -54,6 +54,7 @@ from cub.actions.run.run_options import (
 )
 from cub.actions.run.run_recovery import RecoveryReport, recover_killed_runs
 from cub.actions.run.task_queue import require_startable
+from cub.actions.tasks.current_attempt import build_environment
 from cub.actions.tasks.stores import Stores, finish_interrupted_change, install_git_files
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cub.actions.run.command_trust import ApprovedChecks
-from cub.actions.run.cub_folder_backup import CubFolderBackup
-from cub.actions.run.retry_policy import Disposition
-from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_options import RunOptions
-from cub.actions.run.verdict import NO_CHANGE
 from cub.actions.tasks.stores import (
     Stores,
     TaskTransaction,
@@ -29,8 +25,13 @@ from cub.store.jsonl import Record
 from cub.store.leases import make_lease
 from cub.store.record_merge import update_record
 from cub.store.task_index import TaskIndex, TaskSummary
-from cub.store.task_schema import CLOSED, IN_PROGRESS, PARKED
+from cub.store.task_schema import CLOSED, IN_PROGRESS, NO_CHANGE, PARKED
 from cub.text import join_first
+
+if TYPE_CHECKING:  # a look at the queue needs nothing of an attempt
+    from cub.actions.run.cub_folder_backup import CubFolderBackup
+    from cub.actions.run.retry_policy import Disposition
+    from cub.actions.run.run_context import RunContext
 
 MakeStartEvents = Callable[[str], list[Event]]
 
@@ -191,6 +192,8 @@ def record_outcome(
     Damage that the attempt did to other tasks is undone first. `save` gets what is about to be
     recorded, so that `withdraw_outcome` can undo it.
     """
+    from cub.actions.run.retry_policy import Disposition
+
     before, after = dict[str, Record](), dict[str, Record]()
     with context.current_stores.transaction() as transaction:
         messages = backup.restore_tasks(transaction.store, task_id, context.timestamp)

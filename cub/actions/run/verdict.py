@@ -31,10 +31,9 @@ from cub.harness.final_message import (
 )
 from cub.harness.refusals import Refusal
 from cub.processes.command import ProcessResult
-from cub.store.task_schema import UNDONE_REASONS
+from cub.store.task_schema import NO_CHANGE, UNDONE_REASONS
 from cub.text import find_first_line
 
-NO_CHANGE = "no_change"
 _MAX_TAIL = 8_000  # characters of an agent's output, from the end
 _PROGRESS = re.compile(r"^\d{4}-\d\d-\d\dT\S+ +(?:INFO|DEBUG|TRACE) .*\n?", re.MULTILINE)
 

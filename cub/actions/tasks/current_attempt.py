@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,10 +23,26 @@ from cub.store.task_index import TaskIndex
 from cub.text import describe_os_error
 
 RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE = "CUB_RUN", "CUB_TASK", "CUB_ATTEMPT"
+ATTEMPT_VARIABLES = (RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE, "CUB_AGENT")
 REQUEST_FILE, RESULT_FILE = "request.json", "result.json"
 RUN_FILE, RUN_LOCK_FILE = "run.json", "lock"  # in the folder of a run's state
 _DECIDES = "the run's checks decide"
 _MAX_REQUEST = 1 << 16  # bytes of a request
+
+
+def build_environment(
+    hidden: Sequence[str], environ: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """Return `environ` for agents and checks: without hidden variables and those of an attempt.
+
+    cub itself may have been called in an attempt.
+    """
+    return {
+        name: value
+        for name, value in environ.items()
+        if name not in ATTEMPT_VARIABLES
+        and not any(fnmatchcase(name, pattern) for pattern in hidden)
+    }
 
 
 def find_current_attempt(

@@ -105,7 +105,7 @@ def _build(
     prompt_options = read_prompt_options(stores, key, values)  # no command for an unknown task
     settings = prepare_context_commands(project, stores.root, values, options, profile)
     if settings.commands:
-        from cub.actions.run.agent_process import build_environment
+        from cub.actions.tasks.current_attempt import build_environment
         from cub.context.context_commands import CommandEnvironment
 
         environ = build_environment(values["run.hide_env"].value)

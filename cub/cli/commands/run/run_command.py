@@ -282,7 +282,6 @@ class _RunPreview(NamedTuple):
 
 def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
     from cub.actions.doctor.run_problems import diagnose_run
-    from cub.actions.run.agent_process import build_environment
     from cub.actions.run.agent_programs import (
         describe_model_choice,
         list_agent_warnings,
@@ -290,6 +289,7 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
     )
     from cub.actions.run.checkout_links import require_separate_checkout
     from cub.actions.run.git_workspace import require_repository
+    from cub.actions.tasks.current_attempt import build_environment
     from cub.harness.harness_registry import load_harnesses
 
     chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, os.environ)
