@@ -22,7 +22,7 @@ from cub.git.lock_files import is_folder_lock
 from cub.git.process import decode_output, join_nul, run_git
 from cub.git.snapshot import Snapshot
 from cub.git.untracked_blobs import UntrackedBlob
-from cub.git.worktree import Worktree, find_git_dir
+from cub.git.worktree import Worktree, find_git_dir, make_index_environment
 from cub.git.worktree_status import list_flagged_paths
 from cub.text import describe_os_error
 
@@ -74,11 +74,6 @@ def save_index_state(worktree: Worktree, state: IndexState) -> None:
         state.blobs, state.flags,
     ]  # fmt: skip
     _get_state_path(worktree).write_text(json.dumps(value), encoding="utf-8")
-
-
-def make_index_environment(worktree: Worktree) -> dict[str, str]:
-    """Return the variable that makes git use this index."""
-    return {"GIT_INDEX_FILE": str(worktree.index_file)}
 
 
 def has_user_index_changed(worktree: Worktree, state: IndexState) -> bool:

@@ -14,7 +14,7 @@ from cub.git.file_modes import FileModes
 from cub.git.objects import SUBMODULE_MODE
 from cub.git.process import run_git, split_nul
 from cub.git.tool_artifacts import is_rebuildable
-from cub.git.worktree import Worktree
+from cub.git.worktree import Worktree, make_index_environment
 
 
 class RefState(NamedTuple):
@@ -234,7 +234,10 @@ def diff_trees(worktree: Worktree, before: str, after: str) -> TreeDiff:
     pairs, added, removed = list[DiffEntry](), 0, 0
     words = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--numstat", "--no-renames")
     plain = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none", before, after)
-    parts = iter(split_nul(run_git(worktree.toplevel, *words, *plain, *worktree.pathspecs)))
+    # git looks for attributes in an index, too, and an attempt may have broken the person's.
+    environ = make_index_environment(worktree)
+    output = run_git(worktree.toplevel, *words, *plain, *worktree.pathspecs, environ=environ)
+    parts = iter(split_nul(output))
     modules = set[str]()
     for part in parts:
         if part.startswith(":"):
@@ -261,7 +264,8 @@ def write_tree_patch(
     words = ("diff-tree", "-r", "-p", "--binary", "--full-index", "--no-color", "--no-renames")
     plain = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short")
     named = (f"--src-prefix=a/{prefix}", f"--dst-prefix=b/{prefix}", before, after)
-    run_git(worktree.toplevel, *words, *plain, *named, *paths, stdout=file)
+    environ = make_index_environment(worktree)
+    run_git(worktree.toplevel, *words, *plain, *named, *paths, environ=environ, stdout=file)
 
 
 def _write(

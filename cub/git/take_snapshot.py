@@ -13,7 +13,6 @@ from cub.git.file_modes import make_folders_readable, read_file_modes
 from cub.git.private_index import (
     IndexState,
     has_user_index_changed,
-    make_index_environment,
     open_index,
     save_index_state,
     stage_files,
@@ -30,6 +29,7 @@ from cub.git.worktree import (
     get_file_type,
     is_oversized,
     list_submodule_paths,
+    make_index_environment,
 )
 from cub.git.worktree_status import (
     IndexChanges,

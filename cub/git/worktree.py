@@ -188,3 +188,8 @@ def is_beyond_link(toplevel: Path, path: str) -> bool:
     """Return whether a folder on the way to `path` is a symbolic link."""
     names = path.split("/")
     return any((toplevel / "/".join(names[:n])).is_symlink() for n in range(1, len(names)))
+
+
+def make_index_environment(worktree: Worktree) -> dict[str, str]:
+    """Return the variable that makes git use cub's own index."""
+    return {"GIT_INDEX_FILE": str(worktree.index_file)}
