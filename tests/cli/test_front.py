@@ -99,7 +99,7 @@ def test_dash_c_to_no_folder_is_an_error(project: Path, cub: Cub, folder: str) -
     result = cub("-C", folder, "init")
     assert result.code in (1, 2)
     assert result.err.startswith("error: ")
-    assert "folder" in result.err
+    assert "directory" in result.err
     assert sorted(path.name for path in project.iterdir()) == [".git", "file"]
 
 
