@@ -14,7 +14,7 @@ from tests.conftest import Cub
 def test_what_is_done_is_0(project: Path, cub: Cub, command: str) -> None:
     (project / "pkg").mkdir()
     result = cub(*command.split())
-    assert (result.code, "error" in result.err) == (0, False)
+    assert (result.code, "error:" in result.err) == (0, False)
 
 
 @pytest.mark.parametrize("command", ["init", "update", "update --check", "status", "remove"])

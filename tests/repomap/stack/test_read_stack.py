@@ -112,7 +112,7 @@ def test_only_manifests_are_read() -> None:
         ("a = 1\n".encode("utf-16"), "this is a binary file: it has NUL bytes"),
         (
             b"a" * (MAX_MANIFEST_BYTES + 1),
-            "this has 1,000,001 bytes; cub reads at most 1,000,000",
+            "this has 1,000,001 bytes, and cub reads no more than 1,000,000",
         ),
         (b"a = ", "this is not TOML: Invalid value"),
     ],
