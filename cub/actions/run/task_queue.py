@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cub.actions.run.command_trust import ApprovedChecks
@@ -26,7 +26,7 @@ from cub.store.leases import make_lease
 from cub.store.record_merge import update_record
 from cub.store.task_index import TaskIndex, TaskSummary
 from cub.store.task_schema import CLOSED, IN_PROGRESS, NO_CHANGE, PARKED
-from cub.text import join_first
+from cub.text import join_first, list_similar
 
 if TYPE_CHECKING:  # a look at the queue needs nothing of an attempt
     from cub.actions.run.cub_folder_backup import CubFolderBackup
@@ -122,11 +122,13 @@ def require_startable(tasks: TaskIndex, stores: Stores, options: RunOptions) -> 
 
 def require_label(tasks: TaskIndex, label: str) -> None:
     """Raise CubError if no task has the label; "" is for no label."""
+    if not label:
+        return
     labels = {
         str(word) for task in tasks for word in tasks.read_record(task.id).get("labels") or ()
     }
-    if label and label not in labels:
-        near = get_close_matches(label, labels, 3)
+    if label not in labels:
+        near = list_similar(label, sorted(labels))
         known = f"did you mean {' or '.join(near)}?" if near else ""
         known = known or (f"choose from {join_first(sorted(labels))}" if labels else "")
         hint = known or f"to add it to a task, run `cub task edit ID --label {label}`"
@@ -143,10 +145,26 @@ def list_reachable_tasks(
     waiting = [task for task in open_tasks if task.id not in reachable]
     waiting = [task for task in waiting if is_startable(task, is_expired)]
     waiting = list(_filter_by_options(waiting, tasks, options))
-    while more := [task for task in waiting if reachable.issuperset(list_blockers(task, tasks))]:
-        reachable |= {task.id for task in more}
-        waiting = [task for task in waiting if task.id not in reachable]
-    return reachable
+    missing = {task.id: {*list_blockers(task, tasks)} - reachable for task in waiting}
+    return reachable.union(_list_unblocked(missing))
+
+
+def _list_unblocked(missing: Mapping[str, set[str]]) -> list[str]:
+    """Return the ids of tasks that wait only for each other's end, in a possible order.
+
+    `missing` has what each task waits for, and is used up.
+    """
+    dependents = defaultdict[str, list[str]](list)
+    for key, blockers in missing.items():
+        for blocker in blockers:
+            dependents[blocker].append(key)
+    found = [key for key, blockers in missing.items() if not blockers]
+    for key in found:  # grows: each task is looked at once, however long the chain is
+        for dependent in dependents[key]:
+            missing[dependent].discard(key)
+            if not missing[dependent]:
+                found.append(dependent)
+    return found
 
 
 def _filter_by_options(
