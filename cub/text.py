@@ -23,6 +23,11 @@ def describe_os_error(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
+def append_hint(message: str, hint: str) -> str:
+    """Return a message with its hint on the same line; alone if the hint is ""."""
+    return message + f" (hint: {hint})" * bool(hint)
+
+
 def suggest_similar(key: str, candidates: Iterable[str]) -> str:
     """Return the known key that `key` may be a misspelling of, "" if none is near."""
     return next(iter(list_similar(key, candidates, 1)), "")

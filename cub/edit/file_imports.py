@@ -17,7 +17,7 @@ from cub.errors import CubError
 
 # Where an import or a link definition can be, as far as the text shows without parsing.
 _RELEVANT = re.compile(r"(?:^|(?<=[\s>]))@(?=\S)|\]:", re.MULTILINE)
-_IMPORT = re.compile(r"(?:^|(?<=\s))@(\S+)(?=\s|$)")
+IMPORT = re.compile(r"(?:^|(?<=\s))@(\S+)(?=\s|$)")
 _LEVEL = 3  # below the `## ` of the section
 _CLOSING = re.compile(r"(?<=[ \t])(?=#+$)")  # what an ATX heading does not count as its text
 _ESCAPED = r"\\"
@@ -37,7 +37,7 @@ def find_imports(text: str) -> frozenset[str]:
     return frozenset(
         posixpath.normpath(path)
         for tokens in parse_inline(_iter_relevant_parts(text), having="@")
-        for path in _IMPORT.findall("".join(_mask_markup(t.type, t.content) for t in tokens))
+        for path in IMPORT.findall("".join(_mask_markup(t.type, t.content) for t in tokens))
     )
 
 

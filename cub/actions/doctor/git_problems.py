@@ -26,7 +26,9 @@ from cub.text import join_first
 OLDEST_GIT = (2, 23)  # the first one with `git switch`
 _VERSION = re.compile(r"(\d+)\.(\d+)[\d.]*")
 _FATAL = "fatal: "
-_IDENTITY_FIX = 'git config user.name "Your Name"; git config user.email you@example.com'
+NO_COMMIT = "the repository has no commit yet"
+FIRST_COMMIT_FIX = 'git add . && git commit -m "Start"'
+IDENTITY_FIX = 'git config user.name "Your Name"; git config user.email you@example.com'
 
 
 def find_git_problems(
@@ -64,13 +66,12 @@ def _find_head_problems(
     """Yield what is wrong with the branch that commits would go to, and with their author."""
     options, head = settings.options, read_head(worktree.toplevel)
     if not head.commit and (settings.commits or options.worktree):
-        fix = 'git add . && git commit -m "Start"'
-        yield Finding("D104", "the repository has no commit yet", fix=fix)
+        yield Finding("D104", NO_COMMIT, fix=FIRST_COMMIT_FIX)
     if not settings.commits:
         return
     if answer := explain_missing_identity(worktree, environ):
         message = f"git has no identity for commits: {answer.splitlines()[-1].removeprefix(_FATAL)}"
-        yield Finding("D105", message, fix=_IDENTITY_FIX)
+        yield Finding("D105", message, fix=IDENTITY_FIX)
     if head.commit and not (head.branch or settings.branch_template or options.worktree):
         message = "HEAD is detached: new commits would not be on a branch"
         yield Finding("D106", message, fix="git switch -c NAME")

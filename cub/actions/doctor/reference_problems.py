@@ -12,7 +12,7 @@ from cub import git
 from cub.actions.doctor.findings import Finding
 from cub.actions.project_state import ProjectState
 from cub.edit.document import Document
-from cub.edit.file_imports import find_imports
+from cub.edit.file_imports import IMPORT, find_imports
 from cub.edit.sections import find_section_or_none
 from cub.errors import CubError
 from cub.git.worktree import list_ignored_paths
@@ -24,7 +24,6 @@ from cub.project.agent_reading import (
     list_loaded_files,
 )
 
-_IMPORT = re.compile(r"(?:^|(?<=\s))@(\S+)(?=\s|$)")
 _LINK = re.compile(r"\]\(<?([^\s()<>#?]+)[^\s()]*\)|^ {0,3}\[[^\]]+\]:\s*<?([^\s<>#?]+)")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 # Words such as @types/node or @someone are no paths. These endings, or a leading `./`, make one.
@@ -85,7 +84,7 @@ def _read_lines(state: ProjectState, path: str) -> list[str]:
 def _list_imports(path: str, lines: list[str]) -> Iterator[_Reference]:
     known = find_imports("\n".join(lines))
     for number, line in enumerate(lines, 1) if known else ():
-        for text in _IMPORT.findall(line):
+        for text in IMPORT.findall(line):
             if posixpath.normpath(text) in known and _is_path(text):
                 yield _Reference(_resolve(path, text), text, path, number)
 

@@ -122,12 +122,8 @@ class InterruptedAttempt:
         if self.workspace.store_paths:
             record()
         before_commit = partial(save_commit, self.folder)
-        result = self.workspace.commit(self.before, after, message, limits, before_commit)
-        return (
-            [f"what was accepted could not be committed: {result.failure}"]
-            if result.failure
-            else []
-        )
+        failure = self.workspace.commit(self.before, after, message, limits, before_commit).failure
+        return [f"what was accepted could not be committed: {failure}"] if failure else []
 
     def _restore_files(self, current: Snapshot) -> list[str]:
         """Keep the changes as a patch, and undo those that no person made since."""

@@ -23,6 +23,7 @@ from cub.project.config_layers import resolve_config
 from cub.store.events import RUN_END, Event, mask_event
 from cub.store.task_index import TaskIndex
 from cub.store.timestamps import format_timestamp
+from cub.text import append_hint
 
 
 def find_idle_end(stores: Stores, options: RunOptions, environment: RunEnvironment) -> Event | None:
@@ -41,7 +42,7 @@ def find_idle_end(stores: Stores, options: RunOptions, environment: RunEnvironme
         return None
     require_label(tasks, options.label)
     now = environment.clock.now()
-    end = _summarize_idle_run(stores, options, make_run_id(now), format_timestamp(now))
+    end = _summarize_idle_run(stores, tasks, options, make_run_id(now), format_timestamp(now))
     if missing := _explain_missing_agent(stores, options, environment):
         end["no_agent"] = missing
     return mask_event(end, mask_text)
@@ -57,13 +58,14 @@ def _explain_missing_agent(stores: Stores, options: RunOptions, environment: Run
     try:
         require_available(chosen.harnesses, missing)
     except CubError as error:
-        return error.message + f" (hint: {error.hint})" * bool(error.hint)
+        return append_hint(error.message, error.hint)
     return ""
 
 
-def _summarize_idle_run(stores: Stores, options: RunOptions, run: str, timestamp: str) -> Event:
+def _summarize_idle_run(
+    stores: Stores, tasks: TaskIndex, options: RunOptions, run: str, timestamp: str
+) -> Event:
     """Return run_end of a run that finds no ready task: it never starts, and records nothing."""
-    tasks = stores.backend.read_tasks()
     parked = [task.id for task in list_parked_tasks(tasks, options)]
     hint = "" if parked else suggest_tasks(tasks)
     return {

@@ -11,7 +11,12 @@ from typing import Any
 
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.check_commands import find_check_commands
-from cub.actions.doctor.git_problems import list_uncommitted_paths
+from cub.actions.doctor.git_problems import (
+    FIRST_COMMIT_FIX,
+    IDENTITY_FIX,
+    NO_COMMIT,
+    list_uncommitted_paths,
+)
 from cub.actions.managed_files import GITIGNORE
 from cub.actions.run.agent_process import RUN_MARK_VARIABLE
 from cub.actions.run.agent_programs import (
@@ -238,9 +243,9 @@ def _open_workspace(
     if not options.worktree:
         _require_clean(workspace)
     if settings.commits and (answer := explain_missing_identity(workspace.worktree, environ)):
-        hint = 'git config user.name "Your Name"; git config user.email you@example.com'
-        raise CubError(f"git has no author name and email: {answer.splitlines()[-1]}", hint=hint)
-    require_first_commit(workspace.toplevel, settings)
+        what = f"git has no author name and email: {answer.splitlines()[-1]}"
+        raise CubError(what, hint=IDENTITY_FIX)
+    _require_first_commit(workspace.toplevel, settings)
     words = {"run": folder.id, "date": folder.id[:8], "epic": options.epic}
     branch = render_branch_name(settings.branch_template, words) if settings.branch_template else ""
     if options.worktree:
@@ -271,12 +276,11 @@ def _add_worktree(workspace: GitWorkspace, folder: RunFolder, branch: str, undo:
     return inner
 
 
-def require_first_commit(toplevel: Path, settings: RunSettings) -> None:
+def _require_first_commit(toplevel: Path, settings: RunSettings) -> None:
     """Raise CubError if a run would make the first commit of a repository, or starts from none."""
     is_needed = settings.commits or settings.options.worktree
     if is_needed and not branches.read_head_commit(toplevel):
-        hint = 'git add . && git commit -m "Start"'
-        raise CubError("the repository has no commit yet", hint=hint)
+        raise CubError(NO_COMMIT, hint=FIRST_COMMIT_FIX)
 
 
 def _plan_deletion(workspace: GitWorkspace, branch: str, undo: ExitStack) -> None:

@@ -22,6 +22,7 @@ from cub.cli.context_options import (
 from cub.cli.options import require_option_values
 from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError
+from cub.text import append_hint
 
 if TYPE_CHECKING:
     from cub.actions.run.agent_programs import MissingProgram
@@ -297,7 +298,7 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
     diagnosis = diagnose_run(stores, settings, chosen, os.environ)
     settings = diagnosis.settings
     stopping = [finding for finding in diagnosis.findings if finding.stops_run]
-    refusals = [one.message + f" (hint: {one.fix})" * bool(one.fix) for one in stopping]
+    refusals = [append_hint(one.message, one.fix) for one in stopping]
     environ = build_environment(settings.hidden_variables, os.environ)
     if settings.options.worktree:
         refusals.append(_find_refusal(lambda: require_separate_checkout(stores, settings, environ)))
@@ -346,5 +347,5 @@ def _find_refusal(require: Callable[[], object]) -> str:
     try:
         require()
     except CubError as error:
-        return error.message + f" (hint: {error.hint})" * bool(error.hint)
+        return append_hint(error.message, error.hint)
     return ""
