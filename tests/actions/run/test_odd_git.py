@@ -238,7 +238,7 @@ def test_a_branch_that_is_there_is_taken(bakery: Shop) -> None:
 def test_a_name_that_can_be_no_branch_is_refused(bakery: Shop, name: str) -> None:
     bakery.client(_MAKE)
     bakery.task()
-    with pytest.raises(CubError, match=r"branch|template"):
+    with pytest.raises(CubError, match=r"name of a branch|--branch has an unknown placeholder"):
         bakery.run(branch=name)
     assert (bakery.status(), commits(bakery)) == ("open", ["start"])
 
