@@ -77,6 +77,7 @@ def _render_symbols(repo_map: RepoMap, budget: int) -> list[str]:
 
 # The estimate is within a tenth of what the tokenizers of current models count.
 TOKEN_MARGIN = 1.1
+_BLANK_LINES = 4  # of a map: the estimate counts none of them, whatever the budget is
 _ROUNDS = 2
 _MIN_LINE_TOKENS = 3
 
@@ -91,7 +92,7 @@ class MapPart(NamedTuple):
 
 def subtract_token_margin(budget: int) -> int:
     """Return how many estimated tokens surely stay within `budget` counted ones."""
-    return int(budget / TOKEN_MARGIN)
+    return int(budget / TOKEN_MARGIN) - _BLANK_LINES
 
 
 def fit_parts(parts: Sequence[MapPart], budget: int) -> str:
