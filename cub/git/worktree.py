@@ -34,6 +34,13 @@ def find_toplevel(folder: Path) -> Path | None:
     return None
 
 
+def require_repository(folder: Path) -> Path:
+    """Return the top folder of the checkout around `folder`. Raises CubError if there is none."""
+    if toplevel := find_toplevel(folder):
+        return toplevel
+    raise CubError("this directory is not in a git repository", hint="run `git init` first")
+
+
 def is_git_usable(folder: Path) -> bool:
     """Return whether `folder` is in a work tree, and git is installed."""
     return find_toplevel(folder) is not None and shutil.which("git") is not None

@@ -11,6 +11,7 @@ from cub.errors import CubError
 
 TASKS_FILE, REJECTED_FILE = ".cub/tasks.jsonl", ".cub/tasks.jsonl.rejected"
 LEDGER_FILE, ARCHIVE_FILE = ".cub/ledger.jsonl", ".cub/ledger-archive.jsonl"
+STORE_FILES = (TASKS_FILE, REJECTED_FILE, LEDGER_FILE, ARCHIVE_FILE)
 ROOT_VARIABLE = "CUB_ROOT"
 
 

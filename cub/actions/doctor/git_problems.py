@@ -11,7 +11,6 @@ from types import MappingProxyType
 
 from cub import git
 from cub.actions.doctor.findings import Finding
-from cub.actions.run.git_workspace import STORE_FILES
 from cub.actions.run.run_options import RunSettings
 from cub.edit.document import Document
 from cub.edit.section_writer import remove_section
@@ -21,6 +20,7 @@ from cub.git.commit import explain_missing_identity
 from cub.git.process import decode_output, disable_repository_filters, try_git
 from cub.git.worktree import Worktree, read_head
 from cub.git.worktree_status import list_dirty_paths
+from cub.store.store_paths import STORE_FILES
 from cub.text import join_first
 
 OLDEST_GIT = (2, 23)  # the first one with `git switch`
@@ -48,7 +48,7 @@ def find_git_problems(
         message = f"git {old} is too old: cub needs {wanted} or newer"
         yield Finding("D102", message, fix="install a newer git")
     else:
-        worktree = Worktree(toplevel, Path(os.devnull), tuple(STORE_FILES), 1 << 30)
+        worktree = Worktree(toplevel, Path(os.devnull), STORE_FILES, 1 << 30)
         yield from _find_head_problems(worktree, settings, environ)
         yield from _find_uncommitted_changes(worktree, root, settings)
 

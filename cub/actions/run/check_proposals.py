@@ -11,11 +11,11 @@ from cub.actions.check_commands import (
     propose_checks,
     read_configured_stack,
 )
-from cub.actions.run.git_workspace import require_repository
 from cub.actions.run.run_options import RunSettings
 from cub.actions.run.task_queue import list_runnable_tasks
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
+from cub.git.worktree import require_repository
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
 from cub.repomap.stack.install_commands import find_install_command

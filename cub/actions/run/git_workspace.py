@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from cub import git
 from cub.actions.managed_files import map_local_files
 from cub.actions.tasks.stores import Stores
-from cub.errors import CubError
 from cub.files.read_files import read_prefix
 from cub.git import branches, repository_settings
 from cub.git.commit import BeforeCommit, CheckedTree, commit_paths
@@ -22,12 +21,11 @@ from cub.git.repository_backup import back_up_repository
 from cub.git.restore_snapshot import restore_snapshot, restore_snapshot_modes
 from cub.git.restore_untracked import UntrackedReport, restore_untracked
 from cub.git.snapshot import Snapshot, count_changed_lines, list_changes
-from cub.git.worktree import Worktree
+from cub.git.worktree import Worktree, require_repository
 from cub.processes.command import TimeLimits
-from cub.store.store_paths import ARCHIVE_FILE, LEDGER_FILE, REJECTED_FILE, TASKS_FILE
+from cub.store.store_paths import STORE_FILES
 from cub.text import join_first
 
-STORE_FILES = (TASKS_FILE, REJECTED_FILE, LEDGER_FILE, ARCHIVE_FILE)
 _LOCAL_FILES = (
     ".cub/state.json", ".cub/journal.jsonl", ".cub/lock", ".cub/runs/", ".cub/worktrees/",
     ".cub/cache/", ".cub/logs/", ".cub/backups/",
@@ -250,13 +248,6 @@ def list_committed_stores(stores: Stores) -> list[str]:
     local = map_local_files(stores.project.config)
     is_root = stores.root == stores.project.root
     return [name for name in STORE_FILES if is_root and name not in local]
-
-
-def require_repository(folder: Path) -> Path:
-    """Return the top folder of the checkout around `folder`. Raises CubError if there is none."""
-    if toplevel := git.find_toplevel(folder):
-        return toplevel
-    raise CubError("this directory is not in a git repository", hint="run `git init` first")
 
 
 def remove_run_worktree(root: Path, folder: Path) -> None:

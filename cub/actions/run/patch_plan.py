@@ -7,7 +7,6 @@ import stat
 from pathlib import Path
 from shlex import quote
 
-from cub.actions.run.git_workspace import require_repository
 from cub.actions.run.past_attempts import PastAttempt
 from cub.actions.run.run_folders import PATCH_FILE, RunFolder, is_alive
 from cub.edit.plan import FileEdit, Plan
@@ -15,7 +14,7 @@ from cub.errors import CubError, raise_all
 from cub.files.read_files import read_link_text
 from cub.git.objects import LINK_MODE, SUBMODULE_MODE
 from cub.git.patched_files import PROGRAM_MODE, PatchedFile, read_patched_files
-from cub.git.worktree import get_file_type
+from cub.git.worktree import get_file_type, require_repository
 from cub.project.project import Project
 
 

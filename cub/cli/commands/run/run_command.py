@@ -289,8 +289,8 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
         read_agent_versions,
     )
     from cub.actions.run.checkout_links import require_separate_checkout
-    from cub.actions.run.git_workspace import require_repository
     from cub.actions.tasks.current_attempt import build_environment
+    from cub.git.worktree import require_repository
     from cub.harness.harness_registry import load_harnesses
 
     chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, os.environ)
