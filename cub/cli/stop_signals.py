@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from cub.cli import output
 if TYPE_CHECKING:
     from cub.processes.command import StopRequest
 
+_SignalHandler = Callable[[int, FrameType | None], object] | signal.Handlers
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
@@ -41,26 +42,40 @@ def handle_stop_signals(message: str) -> Iterator[StopRequest]:
     from cub.processes.command import StopRequest
 
     stop = StopRequest()
-    handler = _Handler(stop, message)
-    # A signal that was ignored from the start, for instance by nohup, stays ignored.
-    handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    old_handlers = {number: signal.signal(number, handler) for number in handled}
-    try:
-        yield stop
-    finally:
-        for number, old_handler in old_handlers.items():
-            signal.signal(number, old_handler)
-            if stop.is_requested and isinstance(old_handler, _Handler):
-                old_handler.stop.is_requested = True
-        stop.close()
+    with _replace_handlers(_SIGNALS, _Handler(stop, message)) as old_handlers:
+        try:
+            yield stop
+        finally:
+            for old_handler in old_handlers if stop.is_requested else ():
+                if isinstance(old_handler, _Handler):
+                    old_handler.stop.is_requested = True
+            stop.close()
+
+
+@contextmanager
+def interrupt_at_signals() -> Iterator[None]:
+    """Let the other signals end the command as Ctrl-C does, so that it cleans up."""
+    with _replace_handlers(_SIGNALS[1:], signal.default_int_handler):
+        yield
 
 
 @contextmanager
 def ignore_stop_signals() -> Iterator[None]:
     """Ignore these signals for the moment that a cleanup takes."""
-    old_handlers = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
-    try:
+    with _replace_handlers(_SIGNALS, signal.SIG_IGN):
         yield
+
+
+@contextmanager
+def _replace_handlers(numbers: Iterable[int], handler: _SignalHandler) -> Iterator[list[object]]:
+    """Handle signals in another way; yield the old handlers, which come back at the end.
+
+    A signal that was ignored from the start, for instance by nohup, stays ignored.
+    """
+    handled = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    old_handlers = {number: signal.signal(number, handler) for number in handled}
+    try:
+        yield list(old_handlers.values())
     finally:
         for number, old_handler in old_handlers.items():
             signal.signal(number, old_handler)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +12,7 @@ import typer
 from cub.cli import output
 from cub.cli.json_output import agents_to_json, proofs_to_json
 from cub.cli.options import find_root
+from cub.cli.stop_signals import interrupt_at_signals
 
 if TYPE_CHECKING:
     from cub.actions.agent_context import ContextSource
@@ -137,7 +136,7 @@ def prove(
     chosen = choose_agents(list_agents(project, os.environ, names or ()), names or ())
     trusted = trust or is_trusted(project)
     proofs = []
-    with _stop_in_order():
+    with interrupt_at_signals():
         for agent in chosen:
             proofs.append(prove_agent(agent, project, os.environ, is_trusted=trusted))
             if not json:
@@ -145,20 +144,6 @@ def prove(
     if json:
         output.print_json(proofs_to_json(proofs, project.config.warnings, project.root))
     raise typer.Exit(0 if all(proof.is_kept for proof in proofs) else 1)
-
-
-@contextmanager
-def _stop_in_order() -> Iterator[None]:
-    """Let signals end the command as Ctrl-C does: agents are ended, and folders are deleted."""
-    signals = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    # A signal that was ignored from the start, for instance by nohup, stays ignored.
-    handled = [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]
-    old_handlers = {number: signal.signal(number, signal.default_int_handler) for number in handled}
-    try:
-        yield
-    finally:
-        for number, old_handler in old_handlers.items():
-            signal.signal(number, old_handler)
 
 
 def _print_proof(proof: AgentProof) -> None:
