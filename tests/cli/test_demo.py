@@ -133,12 +133,30 @@ POINTS = [
 ]
 
 
+# Sends the signal while the line is printed: from outside, it might come after the last line.
+SIGNALLED = """
+import io, os, sys
+from cub.__main__ import main
+
+class Stdout(io.TextIOWrapper):
+    def write(self, text):
+        count = super().write(text)
+        if text.startswith(sys.orig_argv[4]):
+            os.killpg(0, int(sys.orig_argv[5]))  # as a terminal does
+        return count
+
+sys.stdout = Stdout(sys.stdout.buffer, encoding="utf-8", write_through=True)
+sys.argv[1:] = sys.argv[3:]
+main()
+"""
+
+
 @pytest.mark.parametrize(("line", "number", "words"), POINTS)
 def test_a_signal_ends_it_with_130_and_leaves_nothing(
     line: str, number: signal.Signals, words: tuple[str, ...], tmp_path: Path, home: Path
 ) -> None:
     with subprocess.Popen(
-        [sys.executable, "-u", "-m", "cub", "demo", "-q", *words],
+        [sys.executable, "-u", "-c", SIGNALLED, line, str(int(number)), "demo", "-q", *words],
         cwd=tmp_path,
         env=environment(home) | {"TMPDIR": str(tmp_path)},
         stdout=subprocess.PIPE,
@@ -146,10 +164,8 @@ def test_a_signal_ends_it_with_130_and_leaves_nothing(
         text=True,
         start_new_session=True,
     ) as process:
-        assert process.stdout
-        assert any(printed.startswith(line) for printed in process.stdout)
-        os.killpg(process.pid, number)  # as a terminal does
-        _, err = process.communicate()
+        shown, err = process.communicate()
+    assert any(printed.startswith(line) for printed in shown.splitlines())
     assert process.returncode == 130
     assert "Traceback" not in err
     assert "bug" not in err
