@@ -17,7 +17,7 @@ from cub.errors import CubError
 
 # Where an import or a link definition can be, as far as the text shows without parsing.
 _RELEVANT = re.compile(r"(?:^|(?<=[\s>]))@(?=\S)|\]:", re.MULTILINE)
-IMPORT = re.compile(r"(?:^|(?<=\s))@(\S+)(?=\s|$)")
+IMPORT = re.compile(r"(?:^|(?<=\s))@([^\s\0]+)(?=\s|$)")  # a NUL masks markup
 _LEVEL = 3  # below the `## ` of the section
 _CLOSING = re.compile(r"(?<=[ \t])(?=#+$)")  # what an ATX heading does not count as its text
 _ESCAPED = r"\\"

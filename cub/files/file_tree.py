@@ -5,6 +5,7 @@ A tree also knows the files that git has and this checkout lacks: left out, or l
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ class DiskTree:
 
     def has_folder(self, folder: str) -> bool:
         """Tell whether the folder exists."""
-        return (self.root / folder).is_dir()
+        return os.path.isdir(self.root / folder)  # noqa: PTH112 - False, too, for no possible name
 
     def resolve_path(self, path: str) -> str:
         """Resolve a path by `cub.files.resolve_path`."""
@@ -63,7 +64,7 @@ class DiskTree:
         """Return device and inode."""
         try:
             status = (self.root / path).stat()
-        except OSError:
+        except (OSError, ValueError):  # of a name with a NUL
             return None
         return status.st_dev, status.st_ino
 

@@ -24,6 +24,8 @@ _FILE_TYPES = {
     stat.S_IFSOCK: "a socket",
 }
 
+_ABSENCES = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+
 
 def read_file(root: Path, path: str, display_path: str = "") -> bytes | None:
     """Return the bytes of `path` (relative to `root`), or None if there is no such file.
@@ -50,10 +52,9 @@ def list_names(folder: Path) -> frozenset[str]:
     """
     try:
         return frozenset(entry.name for entry in folder.iterdir())
-    except (FileNotFoundError, NotADirectoryError):
+    except (OSError, ValueError) as error:
+        _require_absence(error, folder.as_posix(), "cannot be listed")
         return frozenset()
-    except OSError as error:
-        raise make_os_error(error, folder.as_posix(), "cannot be listed") from error
 
 
 def find_regular_file(root: Path, path: str) -> Path | None:
@@ -65,11 +66,10 @@ def find_regular_file(root: Path, path: str) -> Path | None:
     full = root / path
     try:
         os.lstat(full)
-    except (FileNotFoundError, NotADirectoryError):
-        _require_inside(root, Path(os.path.realpath(full)), path)
+    except (OSError, ValueError) as error:
+        _require_absence(error, path, "cannot be read")
+        resolve_path(root, path)
         return None
-    except OSError as error:
-        raise make_os_error(error, path, "cannot be read") from error
     real = _follow_links(full, path)
     _require_inside(root, real, path)
     mode = real.stat().st_mode
@@ -82,6 +82,12 @@ def find_regular_file(root: Path, path: str) -> Path | None:
     return real
 
 
+def _require_absence(error: OSError | ValueError, path: str, problem: str) -> None:
+    """Raise CubError unless no file is there, or can be: its name is too long, or has a NUL."""
+    if isinstance(error, OSError) and error.errno not in _ABSENCES:
+        raise make_os_error(error, path, problem) from error
+
+
 def describe_file_type(mode: int) -> str:
     """Return the type of a file in words, such as "a directory"; `mode` is its `st_mode`."""
     return _FILE_TYPES.get(stat.S_IFMT(mode), "a device")
@@ -89,7 +95,8 @@ def describe_file_type(mode: int) -> str:
 
 def resolve_path(root: Path, path: str) -> str:
     """Return where `path` leads, relative to `root`, even if nothing is there; CubError if out."""
-    real = Path(os.path.realpath(root / path))
+    # No name has a NUL: such a path leads nowhere, and through no link.
+    real = Path(os.path.normpath(root / path) if "\0" in path else os.path.realpath(root / path))
     _require_inside(root, real, path)
     return real.relative_to(root).as_posix()
 

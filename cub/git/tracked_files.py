@@ -140,7 +140,7 @@ def find_missing_file(root: Path, path: str) -> MissingFile | None:
     for nothing, and if git can't tell.
     """
     top = find_toplevel(root)
-    if top is None:
+    if top is None or "\0" in path:
         return None
     name = posixpath.join(root.relative_to(top).as_posix(), path).removeprefix("./")
     words = ("ls-files", "-v", "-s", "-z", "--", f":(literal){name}")

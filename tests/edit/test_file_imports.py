@@ -68,6 +68,13 @@ def test_anything_else_does_not(text: str) -> None:
     assert "AGENTS.md" not in find_imports(text)
 
 
+@pytest.mark.parametrize(
+    "text", ["see @C:\\Users\\_me.md", "**Use @a/b**", "@a`c`d", "@a\0b", "@\0"]
+)
+def test_no_path_has_a_nul(text: str) -> None:
+    assert not any("\0" in path for path in find_imports(text))
+
+
 _PARTS = [
     "@a", "@b.md", " @c", "[x @d y]", "[x @e y][r]", "[r]: /u", "  [r]: @f", "](", ")", "[", "]",
     "`", "```", "> @g", ">@h", "- @i", "# @j", "<!--", "-->", "    @k", "\n", "\n", "\n\n", "\n\n",
@@ -84,7 +91,7 @@ def seen_in_whole(text: str) -> set[str]:
             joined = "".join(
                 t.content if t.type == "text" else kinds.get(t.type, "\0") for t in run
             )
-            found |= set(re.findall(r"(?:^|(?<=\s))@(\S+)(?=\s|$)", joined))
+            found |= set(re.findall(r"(?:^|(?<=\s))@([^\s\0]+)(?=\s|$)", joined))
     return {normpath(path) for path in found}
 
 

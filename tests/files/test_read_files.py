@@ -14,6 +14,7 @@ from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError
 from cub.files import list_names, read_file
 from cub.files.read_files import encode_path, find_regular_file, read_prefix
+from cub.git.tracked_files import GitDiskTree
 from tests.files.worlds import change, whole
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
@@ -36,11 +37,26 @@ def test_bytes_are_read_as_they_are(root: Path, data: bytes) -> None:
     assert read_file(root, "a.md") == data
 
 
-@pytest.mark.parametrize("path", ["a.md", "no/such/folder/a.md", "file/a.md"])
+IMPOSSIBLE = [
+    "a\0b",
+    "\0/a.md",
+    "x" * 300,
+    f"{'x' * 300}/a.md",
+    "a/" * 3000,
+    "C:\\me\\a.md",
+    "~me/a",
+]
+
+
+@pytest.mark.parametrize("path", ["a.md", "no/such/folder/a.md", "file/a.md", *IMPOSSIBLE])
 def test_no_file_is_none_and_no_error(root: Path, path: str) -> None:
     (root / "file").write_bytes(b"")
     assert read_file(root, path) is None
     assert find_regular_file(root, path) is None
+    assert list_names(root / path) == frozenset()
+    tree = GitDiskTree(root)
+    assert (tree.read(path), tree.find_missing(path), tree.get_identity(path)) == (None,) * 3
+    assert not tree.has_folder(path)
 
 
 @posix

@@ -137,7 +137,8 @@ def _find_ignored_files(state: ProjectState, references: Iterable[_Reference]) -
     root = state.root
     inside = [
         one for one in references
-        if not one.path.startswith(("/", "~", "..", ".cub/")) and one.file != CLAUDE_LOCAL_FILE
+        if not one.path.startswith(("/", "~", "..", ".cub/")) and "\0" not in one.path
+        and one.file != CLAUDE_LOCAL_FILE
     ]  # fmt: skip
     top = git.find_toplevel(root)
     if not (top and inside):
