@@ -15,7 +15,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -135,6 +134,8 @@ def _read_source(package: Distribution) -> str:
 def _read_direct_url(record: dict[str, Any]) -> str:
     url = str(record.get("url") or "")
     if url.startswith("file:"):
+        from urllib.request import url2pathname  # slow to import
+
         path = Path(url2pathname(urlsplit(url).path))
         return path.as_posix() if path.exists() else ""
     vcs = record.get("vcs_info")

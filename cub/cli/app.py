@@ -22,7 +22,7 @@ from typer.core import TyperGroup
 from cub import __version__
 from cub.cli import output
 from cub.cli.json_output import error_to_json
-from cub.cli.options import add_global_options
+from cub.cli.options import add_global_options, convert_plain_values
 from cub.cli.terminal import configure_streams, discard_unwritten_output, get_help_width
 from cub.errors import CubError, InternalError
 from cub.files import MessageSink, use_message_sink
@@ -40,7 +40,11 @@ COMMANDS = tuple(chain.from_iterable(COMMAND_GROUPS.values()))
 
 
 class _Context(typer.Context):
-    """Print cub's own help."""
+    """Print cub's own help, and convert plain values without pydantic."""
+
+    def __init__(self, command: Any, **settings: Any) -> None:
+        super().__init__(command, **settings)
+        convert_plain_values(command.get_params(self))
 
     def get_help(self) -> str:
         """Return the command's help, as wide as the terminal; typer would print it itself."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, get_args
 
 import typer
 
@@ -83,6 +83,48 @@ def require_option_values(context: typer.Context) -> None:
         if any(isinstance(one, str) and not one.strip() for one in values):
             hint = "is a variable of your shell not set?"
             raise UsageError("the value is empty", where=parameter.opts[0], hint=hint)
+
+
+class _ValueReader(NamedTuple):
+    """Convert the values of a parameter; `load` returns typer's own way to do so.
+
+    That way imports pydantic, which takes a third of a start.
+    """
+
+    load: Callable[[], Any]
+
+    def __call__(self) -> _ValueReader:
+        """Return what converts, as typer asks for it."""
+        return self
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a value of the parameter's type; what is not plain is left to typer."""
+        is_list = param.multiple or param.nargs == -1
+        if value is None:
+            return () if is_list else None
+        kind = param.type_descriptor.annotation
+        if is_list:
+            kind = next(iter(get_args(kind)), kind)
+        try:
+            values = [_convert(one, kind) for one in (value if is_list else [value])]
+        except (TypeError, ValueError):
+            return self.load().coerce(value, param=param, ctx=ctx)
+        return values if is_list else values[0]
+
+
+def _convert(value: Any, kind: Any) -> Any:
+    """Return a string, a path or a choice. Raises TypeError or ValueError for another value."""
+    if not isinstance(value, kind) and not issubclass(kind, Path | StrEnum):
+        raise TypeError
+    return value if isinstance(value, kind) else kind(value)
+
+
+def convert_plain_values(parameters: Iterable[Any]) -> None:
+    """Have parameters convert strings, paths and choices without pydantic."""
+    for parameter in parameters:
+        load = parameter.get_runtime_param
+        if not isinstance(load, _ValueReader):
+            parameter.get_runtime_param = _ValueReader(load)
 
 
 OPTIONS_PANEL = "Global options"
