@@ -14,7 +14,7 @@ from cub.actions.context_settings import (
     find_refusal,
     resolve_context_settings,
 )
-from cub.actions.tasks.current_attempt import find_current_attempt
+from cub.actions.tasks.current_attempt import build_environment, find_current_attempt
 from cub.actions.tasks.stores import Stores
 from cub.context.assembly import (
     AssembledContext,
@@ -189,7 +189,8 @@ def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> C
         hint = "add `--no-bootstrap`, or use a task file without commands"
         raise CubError("the project's commands cannot be run inside an attempt", hint=hint)
     untrusted = [] if options.trust else load_trust(stores.root).list_untrusted(texts)
-    environment = CommandEnvironment(reader.start, call.environ, call.request.parameters)
+    variables = build_environment(layers.values["run.hide_env"].value, call.environ)
+    environment = CommandEnvironment(reader.start, variables, call.request.parameters)
     build = ContextBuild(
         reader, plan, settings, not refusal, bootstraps, environment, frozenset(untrusted),
         [*(w for w in layers.warnings if w not in project.config.warnings), *warnings],

@@ -146,7 +146,8 @@ def assemble_context(
     parts = [source.text for source in sources if source.text]
     if prompt := plan.request.prompt:
         expansion = TextExpansion("--prompt", plan.request.parameters)
-        sources.append(ContextPart("prompt", "--prompt", "", (), expansion.expand(prompt)))
+        text = texts.mask(expansion.expand(prompt), "--prompt")
+        sources.append(ContextPart("prompt", "--prompt", "", (), text))
         texts.warnings += expansion.warnings
     text = "".join(f"{part}\n\n" for part in parts) + (sources[-1].text if prompt else "")
     return AssembledContext(text, sources, [*plan.warnings, *texts.warnings])

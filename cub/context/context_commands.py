@@ -26,6 +26,9 @@ _QUOTED = r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\."
 # A command in double quotes has quotes of its own: only a shell can tell what is inside which. In a
 # here-document and in arithmetic, a quote is no quote.
 _NESTED = re.compile(r'"[^"]*(?:`|\$\()|<<|\$\(\(')
+# POSIX leaves variables with a lower-case letter to applications.
+_OWN_NAME = re.compile(r"(?=.*[a-z])[A-Za-z_][A-Za-z0-9_]*")
+_PREFIX = "CUB_PARAMETER_"
 _DEFAULTS: Mapping[str, Any] = {row.key: row.default for row in COMMAND_KEYS}
 
 FailurePolicy = Literal["warn", "ignore", "fail"]
@@ -182,8 +185,9 @@ def run_context_command(
     """Run one command to its end, or to its time limit, with nothing on stdin."""
     if stop and stop.is_requested:
         return CommandOutput(command, ProcessResult(None, None, "stopped", "", 0.0), "")
-    line = quote_parameters(command.command, environment.parameters)
-    variables = {**environment.variables, **environment.parameters}
+    line, parameters = separate_parameters(command.command, environment)
+    variables = {**environment.variables, **parameters}
+    line = quote_parameters(line, parameters)
     process = make_shell_command(line, environment.folder, variables, mark=environment.mark)
     limits = TimeLimits(command.timeout, None, _GRACE)
     captured = run_and_capture_streams(process, limits, stop, command.max_output)
@@ -197,6 +201,39 @@ def clean_output(data: bytes) -> str:
 
     text = mask_text(to_plain_text(data.decode("utf-8", "replace")))
     return text.strip("\n") if text.strip() else ""
+
+
+def separate_parameters(line: str, environment: CommandEnvironment) -> tuple[str, dict[str, str]]:
+    """Return a line and the variables of its parameters, none of which replaces another variable.
+
+    A parameter gets another name, in the line as well, if programs may read a variable of its name:
+    one without a lower-case letter, as PATH, one that is set, and one that a shell can't read.
+    """
+    names = {}
+    for name in environment.parameters:
+        is_own = _OWN_NAME.fullmatch(name) and name not in environment.variables
+        names[name] = name if is_own else f"{_PREFIX}{re.sub(r'[^A-Za-z0-9_]', '_', name)}"
+    values = {names[name]: value for name, value in environment.parameters.items()}
+    return _rename(line, {old: new for old, new in names.items() if old != new}), values
+
+
+def _rename(line: str, names: Mapping[str, str]) -> str:
+    """Rename parameters in a line, except in single quotes and after a backslash."""
+    if not names:
+        return line
+    choice = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    name = rf"(?P<start>\$|\$\{{#?)(?P<name>{choice})(?![A-Za-z0-9_])"
+    in_quotes = r"\\." if _NESTED.search(line) else r"\\.|'[^']*'"
+    pattern = re.compile(rf"(?P<double>\"(?:\\.|[^\"\\])*\")|{in_quotes}|{name}", re.DOTALL)
+    inner = re.compile(rf"\\.|{name}", re.DOTALL)
+
+    def replace(match: re.Match[str]) -> str:
+        if match.groupdict().get("double"):
+            return f'"{inner.sub(replace, match[0][1:-1])}"'
+        is_named = match["name"] and ("{" in match["start"] or match["name"].isidentifier())
+        return match["start"] + names[match["name"]] if is_named else match[0]
+
+    return pattern.sub(replace, line)
 
 
 def quote_parameters(line: str, parameters: Mapping[str, str]) -> str:

@@ -56,7 +56,7 @@ def _unquote(value: str) -> str:
         text.encode("utf-8", "surrogateescape")
     except ValueError:  # also for half of a character, as "\ud800" is
         return value
-    return text
+    return value if "\0" in text else text  # no command can be given a zero byte
 
 
 class ImportLoader(Protocol):

@@ -20,6 +20,7 @@ from cub.edit.plan import PlanWarning
 from cub.edit.section_writer import remove_section
 from cub.edit.sections import find_section_or_none
 from cub.errors import CubError
+from cub.masking import mask_text
 from cub.project.instruction_files import SHARED_WORDS
 
 RunCommand = Callable[[str], str | None]
@@ -72,10 +73,18 @@ class TextCollector:
             expansion.imports = self.make_imports(task.path.parent, task.name, MAX_IMPORT_DEPTH)
         if task.runs_commands:
             expansion.run_command = run_command
-        text = expansion.expand(task.text.body)
+        text = self.mask(expansion.expand(task.text.body), task.name)
         self.warnings += expansion.warnings
         scope = "project" if task.is_project else "user"
         return ContextPart("task", task.name, scope, (), _trim(text))
+
+    def mask(self, text: str, name: str) -> str:
+        """Return a text without its secrets, with a warning if it has any."""
+        masked = mask_text(text)
+        if masked != text:
+            hint = "keep secrets in files that no rule imports"
+            self.warnings.append(PlanWarning("secrets in this text are masked", name, hint=hint))
+        return masked
 
     def _expand_rule(self, rule: RuleFile) -> tuple[str, str]:
         """Return a rule's text, and why there is none."""
@@ -86,7 +95,8 @@ class TextCollector:
             self.make_imports(rule.path.parent, rule.name, depth) if flag is not False else None,
             first_line=rule.text.line,
         )
-        text = _trim(expansion.expand(self._take_section_once(rule.text, rule.name)))
+        expanded = expansion.expand(self._take_section_once(rule.text, rule.name))
+        text = _trim(self.mask(expanded, rule.name))
         self.warnings += expansion.warnings
         if not text:
             has_text = bool(rule.text.body.strip())
@@ -120,7 +130,8 @@ class TextCollector:
         text = split_front_matter(file.data, target)
         imports = self.make_imports(file.real.parent, target, depth - 1)
         expansion = TextExpansion(target, imports=imports)
-        return expansion.expand(self._take_section_once(text, target)).strip("\n")
+        body = self.mask(self._take_section_once(text, target), target)
+        return expansion.expand(body).strip("\n")
 
 
 class _Imports(NamedTuple):

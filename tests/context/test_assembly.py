@@ -125,6 +125,37 @@ def test_the_users_own_markdown_can_be_imported(tmp_path: Path) -> None:
     assert assemble(make_reader(tmp_path, files), prompt="P").text == "MINE\nMORE\n\nP"
 
 
+SECRET = "sk-proj-abcdefghijklmnop1234567890ABCDEFGHIJ"
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        ({"proj/AGENTS.md": "A\n@.env\n", "proj/.env": f"OPENAI_API_KEY={SECRET}\n"}, ".env"),
+        ({"proj/AGENTS.md": f"The key is {SECRET}."}, "AGENTS.md"),
+        ({"proj/.agents/tasks/t.md": "T ${key}"}, ".agents/tasks/t.md"),
+        ({"proj/.agents/tasks/t.md": "T\n@more.md", "proj/.agents/tasks/more.md": SECRET},
+         ".agents/tasks/more.md"),
+    ],
+)  # fmt: skip
+def test_secrets_are_masked_with_one_warning(
+    tmp_path: Path, files: dict[str, str], place: str
+) -> None:
+    reader = make_reader(tmp_path, files)
+    task = "t" if "proj/.agents/tasks/t.md" in files else ""
+    context = assemble(reader, task=task, prompt="P", parameters={"key": SECRET})
+    assert SECRET[8:] not in context.text
+    assert [part.text for part in context.sources if SECRET[8:] in part.text] == []
+    warnings = [(warning.path, warning.message) for warning in context.warnings]
+    assert warnings == [(place, "secrets in this text are masked")]
+
+
+def test_a_prompt_is_masked(tmp_path: Path) -> None:
+    context = assemble(make_reader(tmp_path, {}), prompt=f"key {SECRET}")
+    assert SECRET[8:] not in context.text
+    assert [warning.path for warning in context.warnings] == ["--prompt"]
+
+
 def test_parameters_are_for_task_files_and_for_rules_that_ask(tmp_path: Path) -> None:
     files = {
         "proj/.agents/rules/a.md": "A ${x}",

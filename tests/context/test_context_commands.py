@@ -211,3 +211,24 @@ def test_commands_run_at_the_same_time(tmp_path: Path) -> None:
     ]
     start = time.monotonic()
     assert [o.text for o in run(tmp_path, *lines)] == ["ok", "ok"], time.monotonic() - start
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ('printf "%s" "$PATH" ${PATH} "${PATH%.py}" "${#PATH}"', "src/a.pysrc/a.pysrc/a8"),
+        ("printf %s ${HOME}", "b c"),
+        ("printf %s ${LD_PRELOAD}; env | grep -c '^LD_PRELOAD='", "x.so0"),
+        ("printf '%s' '$PATH' \\$PATH \"\\$PATH\"", "$PATH$PATH$PATH"),
+        ("sh -c 'printf %s $HOME'", "/home/ann"),
+        ('printf %s "$(printf %s "$HOME")"', "b c"),
+        ("cat <<E\nit's ${PATH}\nE", "it's src/a.py"),
+        ("printf %s ${my.name} ${PATHS:-none}", "dotnone"),
+    ],
+)
+def test_a_parameter_replaces_no_variable(tmp_path: Path, line: str, text: str) -> None:
+    parameters = {"PATH": "src/a.py", "HOME": "b c", "LD_PRELOAD": "x.so", "my.name": "dot"}
+    variables = {"PATH": os.environ["PATH"], "HOME": "/home/ann"}
+    environment = CommandEnvironment(tmp_path, variables, parameters)
+    (output,) = run_context_commands(make_cli_commands([line]), environment, 1)
+    assert output.text == text

@@ -261,9 +261,11 @@ def _run_context_commands(
     settings = prepare_context_commands(project, stores.root, prepared.values, options, profile)
     if not settings.commands:
         return []
+    from cub.actions.tasks.current_attempt import build_environment
     from cub.context.context_commands import CommandEnvironment
 
-    blocks = run_commands(settings, options, CommandEnvironment(project.root, os.environ))
+    environ = build_environment(prepared.values["run.hide_env"].value)
+    blocks = run_commands(settings, options, CommandEnvironment(project.root, environ))
     return [block.format() for block in blocks]
 
 

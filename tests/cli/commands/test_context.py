@@ -150,6 +150,21 @@ def test_bytes_that_are_not_utf_8_do_not_end_it(project: Path) -> None:
     assert "a\ufffdb" in context(project, "--prompt", "P").out
 
 
+def test_hidden_variables_reach_no_command(project: Path) -> None:
+    write_files(project, {CONFIG: "run:\n  hide_env: [OVEN_*]\n"})
+    environ = {**os.environ, "HOME": str(project), "OVEN_KEY": "x1", "SHOP": "x2"}
+    script = project / ".agents/rules/go-bootstrap"
+    script.write_text('#!/bin/sh\necho "[$OVEN_KEY$SHOP]"\n', encoding="utf-8")
+    script.chmod(0o755)
+    inline = '---\nexpand_commands: true\n---\n!`echo "<$OVEN_KEY$SHOP>"`\n'
+    write_files(project, {".agents/tasks/fix.md": inline})
+    words = ["context", "fix", "--trust", "--exec", 'echo "($OVEN_KEY$SHOP)"']
+    done = call_cub(words, cwd=project, environ=environ)
+    assert "[x2]" in done.err
+    assert "(x2)" in done.out
+    assert "<x2>" in done.out
+
+
 @pytest.mark.thorough
 def test_the_text_is_the_same_under_every_hash_seed(project: Path) -> None:
     words = [sys.executable, "-m", "cub", "context", "fix", "-p", "issue=1", "--json"]
