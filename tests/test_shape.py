@@ -30,6 +30,8 @@ MAX_MODULES = {
     "cub.git": 26,
     "cub.harness": 30,
     "cub.masking": 8,
+    # One module an agent, and the table of all of them.
+    "cub.agent_profiles": 11,
     "cub.model_server": 9,
     "cub.processes": 8,
     "cub.project": 17,

@@ -8,16 +8,13 @@ from dataclasses import replace
 from cub.actions.managed_files import CONSTITUTION, INLINED_FILES, MAP
 from cub.actions.project_state import ProjectState
 from cub.actions.section_specs import AGENTS, CLAUDE
+from cub.agent_profiles.agent_profile import AgentProfile, RequiredFiles
+from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.config_edit.string_list import edit_string_list, read_string_list
 from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.errors import CubError, raise_all
 from cub.files import FileTree, PlannedTree
 from cub.project.agent_reading import needs_claude_md
-from cub.project.agent_settings import (
-    AGENT_SETTINGS,
-    AgentSettings,
-    RequiredFiles,
-)
 from cub.project.config import CONFIG_FILE
 from cub.project.config_writer import set_config_value
 from cub.project.instruction_files import InstructionFile
@@ -62,9 +59,9 @@ def list_agent_targets(
 def plan_agent_settings(state: ProjectState, agents: Collection[str]) -> Plan:
     """Plan an edit for each settings file that lacks something; raise all faults at once."""
     edits, faults = [], []
-    for agent in AGENT_SETTINGS:
+    for profile in NAMED_PROFILES:
         try:
-            edits += _plan_edit(state, agent) if agent.name in agents else []
+            edits += _plan_edit(state, profile) if profile.name in agents else []
         except CubError as error:
             faults.append(error)
     raise_all(faults)
@@ -73,8 +70,8 @@ def plan_agent_settings(state: ProjectState, agents: Collection[str]) -> Plan:
 
 def warn_dangling_settings(tree: FileTree, gone: Collection[str]) -> Iterator[PlanWarning]:
     """Warn of settings that name files which are `gone`; settings are the user's, and stay."""
-    for agent in AGENT_SETTINGS:
-        location = agent.locate(tree)
+    for reading in filter(None, (profile.reading_list for profile in NAMED_PROFILES)):
+        location = reading.locate(tree)
         try:
             data = tree.read(location.path)
             listed = read_string_list(data, location) or () if data else ()
@@ -87,21 +84,24 @@ def warn_dangling_settings(tree: FileTree, gone: Collection[str]) -> Iterator[Pl
                 yield PlanWarning(message, location.path, hint=hint)
 
 
-def _plan_edit(state: ProjectState, agent: AgentSettings) -> list[FileEdit]:
-    location = agent.locate(state.tree)
+def _plan_edit(state: ProjectState, profile: AgentProfile) -> list[FileEdit]:
+    reading = profile.reading_list
+    if not reading:
+        return []
+    location = reading.locate(state.tree)
     before = state.tree.read(location.path)
-    data = agent.new_file if before is None else before
+    data = reading.new_file if before is None else before
     files = _find_required_files(state)
-    required = agent.select_files(files)
+    required = reading.select_files(files)
     after = edit_string_list(
-        data, location, required, default=agent.default, removed_texts=files.unneeded
+        data, location, required, default=reading.default, removed_texts=files.unneeded
     )
     if after == data:
         return []
     listed = {normalize_target(text) for text in read_string_list(data, location) or ()}
     added = ", ".join(path for path in required if path not in listed)
     path = state.tree.resolve_path(location.path)
-    reason = f"let {agent.title} read {added or 'each file once'}"
+    reason = f"let {profile.title} read {added or 'each file once'}"
     return [FileEdit(path, before, after, reason)]
 
 

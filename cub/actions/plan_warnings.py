@@ -9,19 +9,18 @@ from dataclasses import replace
 from cub import git
 from cub.actions.managed_files import CONSTITUTION, CURSOR_RULE, MAP, map_local_files
 from cub.actions.project_state import ProjectState
+from cub.agent_profiles.codex import CODEX, CODEX_MAX_BYTES
+from cub.agent_profiles.profiles import AGENT_TITLES
 from cub.edit.document import Document
 from cub.edit.file_header import parse_file_header
 from cub.edit.plan import Plan, PlanWarning
 from cub.edit.sections import find_section_or_none
 from cub.files import MissingFile
-from cub.project.agent_settings import AGENT_TITLES
 from cub.project.instruction_files import InstructionFile, remove_duplicates
 from cub.project.project import Project
 from cub.project.targets import (
     AGENTS_MD,
     CLAUDE_MD,
-    CODEX,
-    CODEX_MAX_BYTES,
     find_target,
     is_fully_managed,
     is_nested_target,
@@ -206,7 +205,7 @@ def find_read_limit(state: ProjectState, path: str, planned: _Planned | None = N
     The limit covers all AGENTS.md files together, from the root down to the folder that Codex works
     in. `planned` are bytes by real path that are going to be written.
     """
-    if CODEX not in list_reading_agents(path):
+    if CODEX.title not in list_reading_agents(path):
         return None
     folder, bytes_above = posixpath.dirname(path), 0
     while folder:

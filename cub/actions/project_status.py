@@ -16,13 +16,14 @@ from cub.actions.managed_files import (
 from cub.actions.plan_warnings import find_read_limit
 from cub.actions.project_state import ProjectState
 from cub.actions.section_specs import ROOT_FILES
+from cub.agent_profiles.codex import CODEX
 from cub.edit.file_header import parse_file_header
 from cub.edit.sections import Section
 from cub.errors import CubError
 from cub.files import FileTree
 from cub.project.config import CONFIG_FILE
 from cub.project.instruction_files import InstructionFile
-from cub.project.targets import CODEX, is_fully_managed, list_reading_agents
+from cub.project.targets import is_fully_managed, list_reading_agents
 from cub.prompt.section_text import render_section
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from cub.tokens import estimate_tokens
@@ -82,7 +83,7 @@ def _make_instruction_row(
     owner = "you + cub" if file.user_bytes or file.error else "cub"
     row = FileStatus(file.path, owner, _describe_section(file, state, fault), tokens)
     row = replace(row, clients=readers, line=fault.line if fault else None)
-    return row if read is None else replace(row, read_in_part={CODEX: read})
+    return row if read is None else replace(row, read_in_part={CODEX.title: read})
 
 
 def _describe_section(file: InstructionFile, state: ProjectState, fault: CubError | None) -> str:

@@ -90,7 +90,7 @@ def print_problems(findings: Sequence[Finding]) -> None:
 
 def _print_agents(root: Path, steps: NextSteps) -> bool:
     """Print the agents, or the ways to get one; return whether there is one."""
-    from cub.project.agent_settings import AGENT_TITLES
+    from cub.agent_profiles.profiles import AGENT_TITLES
 
     titles = [AGENT_TITLES[name] for name in steps.agents]
     if steps.harness:
@@ -126,10 +126,10 @@ def _can_use_builtin(root: Path) -> bool:
 
 
 def _print_ways_to_an_agent() -> None:
-    from cub.harness.claude import ClaudeHarness
+    from cub.agent_profiles.claude import CLAUDE
 
     ways = (
-        (ClaudeHarness.facts.installation, "Claude Code; `cub agents` lists others"),
+        (CLAUDE.installation, "Claude Code; `cub agents` lists others"),
         ("export ANTHROPIC_API_KEY=…", "the built-in agent, with a key"),
         ("cub run --harness builtin --model ollama/NAME", "the built-in agent, with a local model"),
     )

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cub.agent_profiles.agent_profile import RuleScope
 from cub.context.front_matter import MarkdownText, split_front_matter
 from cub.context.text_reader import FileIdentity, TextFile, TextReader
 from cub.errors import CubError
-from cub.project.rule_locations import RuleLocation, RuleScope, list_rule_locations
+from cub.project.rule_locations import RuleLocation, list_rule_locations
 
 _SCOPES: tuple[RuleScope, ...] = ("project", "parent", "user")
 

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.agent_profiles.agent_profile import RuleScope
 from cub.context.expansion import list_commands
 from cub.context.front_matter import MarkdownText, list_field, read_flag, split_front_matter
 from cub.context.selectors import Selectors, explain_mismatch, format_value
 from cub.context.text_reader import FileIdentity, TextReader
 from cub.errors import CubError
-from cub.project.rule_locations import TASK_FOLDER, RuleScope
+from cub.project.rule_locations import TASK_FOLDER
 from cub.text import suggest_similar
 
 _SUFFIX = ".md"

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.agent_profiles.agent_profile import RuleScope
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files.read_files import make_os_error, open_regular_file
 from cub.project.rule_locations import (
     RULE_SUFFIXES,
     TASK_FOLDER,
-    RuleScope,
     list_rule_locations,
 )
 

@@ -11,11 +11,12 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
+from cub.agent_profiles.aider import AIDER
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript
 from cub.harness.custom_harness import write_prompt_file
 from cub.harness.event_protocol import decode_line
 from cub.harness.line_splitter import LineSplitter
-from cub.harness.native_harness import AgentFacts, NativeHarness, make_message
+from cub.harness.native_harness import NativeHarness, make_message
 from cub.harness.reported_refusals import classify_api_error
 from cub.tokens import TokenUsage
 
@@ -32,15 +33,7 @@ _RULES = "Follow the instructions in the read-only file with the rules of this r
 class AiderHarness(NativeHarness):
     """Drive aider."""
 
-    facts: ClassVar = AgentFacts(
-        name="aider",
-        title="aider",
-        program="aider",
-        oldest_version="0.86.2",
-        installation="uv tool install aider-chat",
-        login="set the key of your provider, such as ANTHROPIC_API_KEY or OPENAI_API_KEY",
-        reports_cost=True,
-    )
+    facts: ClassVar = AIDER
     # It opens a browser for addresses in errors, and breaks lines at the width of a terminal.
     default_environ: ClassVar = {"BROWSER": "true", "COLUMNS": "10000"}
 

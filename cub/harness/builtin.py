@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
+from typing import ClassVar
 
+from cub.agent_profiles.builtin import BUILTIN
 from cub.harness.base import LaunchCommand, LaunchRequest, Transcript
 from cub.harness.event_protocol import EventProtocolReader
-from cub.harness.native_harness import AgentFacts, NativeHarness
+from cub.harness.native_harness import NativeHarness
 from cub.harness.refusals import Refusal, find_refusal
 from cub.harness.reported_refusals import find_reported_refusal
 from cub.installation import find_installation
@@ -34,15 +36,7 @@ _SCRIPTED = "scripted/"
 class BuiltinHarness(NativeHarness):
     """Start the built-in agent. It loads the project's instructions by itself, each once."""
 
-    facts = AgentFacts(
-        name="builtin",
-        title="cub code",
-        program=sys.executable,
-        oldest_version="",
-        installation="",
-        login="set the key of the model's service, such as ANTHROPIC_API_KEY or OPENAI_API_KEY",
-        reports_cost=True,
-    )
+    facts: ClassVar = BUILTIN
 
     @property
     def installation(self) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import ClassVar
 
+from cub.agent_profiles.claude import CLAUDE
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
 from cub.harness.native_harness import (
-    AgentFacts,
     JsonLineReader,
     LaunchObstacle,
     NativeHarness,
@@ -44,15 +44,7 @@ _MAX_TIMESTAMP = 10**10  # seconds
 class ClaudeHarness(NativeHarness):
     """Drive Claude Code."""
 
-    facts: ClassVar = AgentFacts(
-        name="claude",
-        title="Claude Code",
-        program="claude",
-        oldest_version="2.1.197",
-        installation="npm install -g @anthropic-ai/claude-code",
-        login="run `claude` and log in with /login, or set ANTHROPIC_API_KEY",
-        reports_cost=True,
-    )
+    facts: ClassVar = CLAUDE
     default_environ: ClassVar = {
         # It tries again for three minutes by default, even if the key is wrong. Six times take
         # 40 seconds, which an overload of moments does not outlive.

@@ -12,10 +12,10 @@ import shlex
 from collections.abc import Iterator
 from typing import ClassVar
 
+from cub.agent_profiles.codex import CODEX
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
-    AgentFacts,
     JsonLineReader,
     NativeHarness,
     describe_tool,
@@ -32,15 +32,7 @@ _LOGS = "error,codex_core::responses_retry=warn,codex_otel.trace_safe=info"
 class CodexHarness(NativeHarness):
     """Drive Codex."""
 
-    facts: ClassVar = AgentFacts(
-        name="codex",
-        title="Codex",
-        program="codex",
-        oldest_version="0.169.0",
-        installation="npm install -g @openai/codex",
-        login="run `codex login`",
-        reports_cost=False,
-    )
+    facts: ClassVar = CODEX
     default_environ: ClassVar = {"RUST_LOG": _LOGS}
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
+from cub.agent_profiles.gemini import GEMINI
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
 from cub.harness.custom_harness import write_prompt_file
 from cub.harness.event_protocol import decode_line
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
-    AgentFacts,
     JsonLineReader,
     NativeHarness,
     describe_tool,
@@ -54,15 +54,7 @@ _SHELL_OR_EDIT = ("run_shell_command", "write_file", "replace")
 class GeminiHarness(NativeHarness):
     """Drive Gemini CLI."""
 
-    facts: ClassVar = AgentFacts(
-        name="gemini",
-        title="Gemini CLI",
-        program="gemini",
-        oldest_version="0.61.0",
-        installation="npm install -g @google/gemini-cli",
-        login="run `gemini` and log in, or set GEMINI_API_KEY",
-        reports_cost=False,
-    )
+    facts: ClassVar = GEMINI
     # It would ignore the project's settings, and the approval mode.
     default_environ: ClassVar = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
 

@@ -13,34 +13,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, NamedTuple
 
+from cub.agent_profiles.agent_profile import AgentProfile
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, OutputReader, Transcript
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_reported_refusal
 from cub.json_values import JsonObject, get_text
-
-
-class AgentFacts(NamedTuple):
-    """Describe an agent: its program, the oldest version known to work, how to install it, and how
-    a person logs in.
-
-    `oldest_version` is "" if all work; `reports_cost`: it reports dollars.
-    """
-
-    name: str
-    title: str
-    program: str
-    oldest_version: str
-    installation: str
-    login: str
-    reports_cost: bool
-
-    def is_outdated(self, version: str) -> bool:
-        """Return whether a version is older than the oldest one known to work; "" is not."""
-        from packaging.version import Version
-
-        oldest = self.oldest_version
-        return bool(version and oldest) and Version(version) < Version(oldest)
 
 
 class LaunchObstacle(NamedTuple):
@@ -66,7 +44,7 @@ class NativeOptions(NamedTuple):
 class NativeHarness(ABC):
     """Drive an agent that cub knows."""
 
-    facts: ClassVar[AgentFacts]
+    facts: ClassVar[AgentProfile]
     default_environ: ClassVar[Mapping[str, str]] = {}
     options: NativeOptions = field(default_factory=NativeOptions)
 

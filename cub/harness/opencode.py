@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import ClassVar
 
+from cub.agent_profiles.opencode import OPENCODE
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
-    AgentFacts,
     JsonLineReader,
     NativeHarness,
     describe_tool,
@@ -28,15 +28,7 @@ from cub.tokens import TokenUsage
 class OpencodeHarness(NativeHarness):
     """Drive opencode."""
 
-    facts: ClassVar = AgentFacts(
-        name="opencode",
-        title="opencode",
-        program="opencode",
-        oldest_version="1.18.33",
-        installation="npm install -g opencode-ai",
-        login="run `opencode auth login`",
-        reports_cost=True,
-    )
+    facts: ClassVar = OPENCODE
     default_environ: ClassVar = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:

@@ -14,26 +14,18 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cub.agent_profiles.agent_profile import ReadingList
+from cub.agent_profiles.aider import AIDER, AIDER_LIST
+from cub.agent_profiles.claude import CLAUDE
+from cub.agent_profiles.codex import CODEX, CODEX_MAX_BYTES, CODEX_OVERRIDE
+from cub.agent_profiles.gemini import GEMINI, GEMINI_LIST, get_gemini_file_names
+from cub.agent_profiles.opencode import OPENCODE, OPENCODE_LIST
 from cub.config_edit.string_list import ListLocation, read_string_list
 from cub.edit.document import Document
 from cub.edit.file_imports import find_imports
 from cub.errors import CubError
 from cub.files import FileTree
-from cub.project.agent_settings import (
-    AIDER_SETTINGS,
-    GEMINI_SETTINGS,
-    OPENCODE_SETTINGS,
-    AgentSettings,
-    get_gemini_file_names,
-)
-from cub.project.targets import (
-    AGENTS_MD,
-    CLAUDE_MD,
-    CODEX,
-    CODEX_MAX_BYTES,
-    CODEX_OVERRIDE,
-    DEFAULT_TARGETS,
-)
+from cub.project.targets import AGENTS_MD, CLAUDE_MD, DEFAULT_TARGETS
 
 _AGENTS, _CLAUDE = AGENTS_MD.path, CLAUDE_MD.path
 CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE = ".claude/CLAUDE.md", "CLAUDE.local.md"
@@ -218,8 +210,8 @@ def _read_codex_settings(home: FileTree | None) -> dict[str, Any]:
 
 
 def _list_gemini_entries(files: AgentFiles) -> Iterator[LoadedFile]:
-    path = GEMINI_SETTINGS.files[0]
-    is_set = _read_setting(files.tree, GEMINI_SETTINGS, path) is not None
+    path = GEMINI_LIST.files[0]
+    is_set = _read_setting(files.tree, GEMINI_LIST, path) is not None
     tree = files.tree if is_set or files.home is None else files.home
     yield from map(LoadedFile, get_gemini_file_names(tree))
 
@@ -228,17 +220,17 @@ def _list_opencode_entries(files: AgentFiles) -> Iterator[LoadedFile]:
     yield from map(LoadedFile, _find_first(files, (_AGENTS, _CLAUDE)))
     names: list[str] = []
     for tree, folder in ((files.home, _OPENCODE_FOLDER), (files.tree, "")):
-        for name in OPENCODE_SETTINGS.files if tree else ():
+        for name in OPENCODE_LIST.files if tree else ():
             path = posixpath.join(folder, name)
-            names += (_read_setting(tree, OPENCODE_SETTINGS, path) if tree else None) or ()
+            names += (_read_setting(tree, OPENCODE_LIST, path) if tree else None) or ()
     yield from _match_paths(files, names)
 
 
 def _list_aider_entries(files: AgentFiles) -> Iterator[LoadedFile]:
-    path = AIDER_SETTINGS.files[0]
-    names = _read_setting(files.tree, AIDER_SETTINGS, path)
+    path = AIDER_LIST.files[0]
+    names = _read_setting(files.tree, AIDER_LIST, path)
     if names is None and files.home:  # the project's list replaces the user's
-        names = _read_setting(files.home, AIDER_SETTINGS, path)
+        names = _read_setting(files.home, AIDER_LIST, path)
     yield from _match_paths(files, names or ())
 
 
@@ -247,7 +239,7 @@ def _find_first(files: AgentFiles, names: Iterable[str]) -> list[str]:
     return [name for name in names if name in there][:1]
 
 
-def _read_setting(tree: FileTree, settings: AgentSettings, path: str) -> tuple[str, ...] | None:
+def _read_setting(tree: FileTree, settings: ReadingList, path: str) -> tuple[str, ...] | None:
     """Return the files that a settings file lists; None if it lists none, or can't be read."""
     data = _read_if_possible(tree, path)
     try:
@@ -266,11 +258,11 @@ def _match_paths(files: AgentFiles, names: Collection[str]) -> Iterator[LoadedFi
 
 
 NAMED_READINGS = (
-    AgentReading("claude", CLAUDE_MD.agents[0], _list_claude_entries, import_depth=4),
-    AgentReading("codex", CODEX, _list_codex_entries),
-    AgentReading("gemini", GEMINI_SETTINGS.title, _list_gemini_entries, 5, repeats_imports=True),
-    AgentReading("opencode", OPENCODE_SETTINGS.title, _list_opencode_entries, matches_paths=True),
-    AgentReading("aider", AIDER_SETTINGS.title, _list_aider_entries, matches_paths=True),
+    AgentReading("claude", CLAUDE.title, _list_claude_entries, import_depth=4),
+    AgentReading("codex", CODEX.title, _list_codex_entries),
+    AgentReading("gemini", GEMINI.title, _list_gemini_entries, 5, repeats_imports=True),
+    AgentReading("opencode", OPENCODE.title, _list_opencode_entries, matches_paths=True),
+    AgentReading("aider", AIDER.title, _list_aider_entries, matches_paths=True),
 )
 _ROWS = (
     *NAMED_READINGS,

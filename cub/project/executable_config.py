@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from typing import Any, Literal
 
+from cub.agent_profiles.profiles import PROFILES
 from cub.errors import CubError
 from cub.project.config import CONFIG_FILE, parse_config_tree
 
@@ -21,27 +23,25 @@ _CODE_KEYS = ("model", "small_model", "base_url", "api_key", "search_url", "perm
 _SCRIPTED = "scripted/"  # the replies of a file, which may call Bash
 _NAMED_SECTIONS = ("harnesses", "context_commands")
 
+_FOLDERS = [re.escape(profile.folder) for profile in PROFILES if profile.folder]
 # In any folder: agents look for these from where they are started.
-_FILES: tuple[tuple[ExecutableKind, str], ...] = (
-    ("bootstrap", r"\.[^/]+/.*-bootstrap"),
-    ("hook", r"\.cub/hooks/.*"),
-    ("hook", r"\.(?:claude|cursor|codex|gemini|github|opencode)/hooks(?:/.*|\.json)"),
-    ("hook", r"\.githooks/.*|\.husky/.*|\.pre-commit-config\.yaml|\.?lefthook\.ya?ml"),
-    ("agent setting", r"\.claude/settings(?:\.local)?\.json|\.gemini/settings\.json"),
-    ("agent setting", r"\.codex/config\.toml|\.aider\.conf\.yml|opencode\.jsonc?"),
-    ("agent setting", r"\.mcp\.json|\.(?:cursor|vscode)/mcp\.json|\.opencode/plugins?/.*"),
-    ("agent file", r"\.cub/agents/.*|\.agents/(?!rules/).*"),
-    ("agent file", r"\.claude/(?:agents|commands|skills)/.*"),
-    ("agent file", r"\.(?:opencode|cursor|gemini)/(?:agents?|commands?)/.*"),
-    ("agent file", r"\.codex/prompts/.*|\.github/(?:agents|prompts|chatmodes)/.*"),
+_FILES: tuple[tuple[ExecutableKind, Iterable[str]], ...] = (
+    ("bootstrap", [r"\.[^/]+/.*-bootstrap"]),
+    ("hook", [r"\.cub/hooks/.*", *(rf"{folder}/hooks(?:/.*|\.json)" for folder in _FOLDERS)]),
+    ("hook", [r"\.github/hooks(?:/.*|\.json)", r"\.githooks/.*|\.husky/.*"]),
+    ("hook", [r"\.pre-commit-config\.yaml|\.?lefthook\.ya?ml"]),
+    ("agent setting", chain.from_iterable(profile.settings for profile in PROFILES)),
+    ("agent file", [r"\.cub/agents/.*|\.agents/(?!rules/).*"]),
+    ("agent file", chain.from_iterable(profile.executables for profile in PROFILES)),
 )
 # Some disks ignore case: there, `.Claude/settings.json` is read as well.
 _FLAGS = re.DOTALL | re.IGNORECASE
-_PATTERNS = [(kind, re.compile(rf"(?:.*/)?(?:{pattern})", _FLAGS)) for kind, pattern in _FILES]
+_PATTERNS = [
+    (kind, re.compile(rf"(?:.*/)?(?:{'|'.join(patterns)})", _FLAGS)) for kind, patterns in _FILES
+]
 # A link or a submodule under one of these names is a whole folder of such files.
 _FOLDER_PATTERN = re.compile(
-    r"(?:.*/)?\.(?:agents|claude|codex|cub|cursor|gemini|githooks|github|husky|opencode|vscode)/",
-    _FLAGS,
+    rf"(?:.*/)?(?:\.(?:agents|cub|githooks|github|husky|vscode)|{'|'.join(_FOLDERS)})/", _FLAGS
 )
 _MAX_VALUE_CHARS = 10_000  # aliases of YAML can make a small file a huge value
 

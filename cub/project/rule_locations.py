@@ -5,18 +5,26 @@ The order of the rows is the order in which `cub context` puts the texts togethe
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
-from cub.project.targets import (
-    AGENTS_MD,
-    CLAUDE_MD,
-    CODEX,
-    CODEX_OVERRIDE,
-    COPILOT_INSTRUCTIONS,
-    GEMINI_MD,
+from cub.agent_profiles.agent_profile import AgentProfile, RuleScope
+from cub.agent_profiles.claude import CLAUDE
+from cub.agent_profiles.codex import CODEX_OVERRIDE
+from cub.agent_profiles.gemini import GEMINI
+from cub.agent_profiles.other_agents import (
+    AUGMENT,
+    CLINE,
+    COPILOT,
+    CURSOR,
+    GEMINI_CODE_ASSIST,
+    JUNIE,
+    KIRO,
+    WINDSURF,
 )
+from cub.agent_profiles.profiles import PROFILES
+from cub.project.targets import AGENTS_MD, list_titles
 
-RuleScope = Literal["project", "parent", "user"]
 RULE_SUFFIXES = (".md", ".mdc")
 
 
@@ -47,62 +55,30 @@ class RuleLocation(NamedTuple):
         return is_rule and not (self.is_flat and "/" in inner)
 
 
-_CLAUDE, _GEMINI = CLAUDE_MD.agents, GEMINI_MD.agents
-_COPILOT, _CURSOR, _WINDSURF = ("Copilot",), ("Cursor",), ("Windsurf",)
-_OPENCODE, _JUNIE, _KIRO, _CLINE = ("opencode",), ("Junie",), ("Kiro",), ("Cline",)
+# A file without an agent of its own, and those of agents. The project's texts come in this order.
+_PROJECT_ORDER: tuple[str | AgentProfile, ...] = (
+    ".agents/rules/", CURSOR, COPILOT, CLAUDE, AGENTS_MD.path, GEMINI, GEMINI_CODE_ASSIST,
+    ".opencode/rules/", WINDSURF, AUGMENT, CLINE, KIRO, JUNIE,
+)  # fmt: skip
+_ORDERS: Mapping[RuleScope, tuple[str | AgentProfile, ...]] = {
+    "project": _PROJECT_ORDER,
+    "parent": (AGENTS_MD.path, *PROFILES),
+    "user": (".agents/rules/", *PROFILES),
+}
 
 
-def _list_rows(scope: RuleScope, *rows: tuple[str, tuple[str, ...]]) -> tuple[RuleLocation, ...]:
-    return tuple(RuleLocation(scope, path, agents) for path, agents in rows)
+def _list_rows(scope: RuleScope) -> Iterator[RuleLocation]:
+    placed = {each for each in _ORDERS[scope] if isinstance(each, str)}
+    for each in _ORDERS[scope]:
+        paths = [each] if isinstance(each, str) else each.list_files(scope)
+        for path in paths:
+            if isinstance(each, str) or path not in placed:
+                is_flat = path.endswith("/*")
+                agents = list_titles(scope, path)
+                yield RuleLocation(scope, path.removesuffix("*"), agents, is_flat=is_flat)
 
 
-RULE_LOCATIONS = (
-    *_list_rows(
-        "project",
-        (".agents/rules/", ()),
-        (".cursor/rules/", _CURSOR),
-        (".cursorrules", _CURSOR),
-        (COPILOT_INSTRUCTIONS.path, COPILOT_INSTRUCTIONS.agents),
-        (".github/instructions/", _COPILOT),
-        (".claude/rules/", _CLAUDE),
-        (CLAUDE_MD.path, CLAUDE_MD.agents),
-        (".claude/CLAUDE.md", _CLAUDE),
-        ("CLAUDE.local.md", _CLAUDE),
-        (AGENTS_MD.path, AGENTS_MD.agents),
-        (GEMINI_MD.path, GEMINI_MD.agents),
-        (".gemini/styleguide.md", ("Gemini Code Assist",)),
-        (".opencode/rules/", ()),
-        (".windsurf/rules/", _WINDSURF),
-        (".windsurfrules", _WINDSURF),
-        (".augment/rules/", ("Augment",)),
-        (".augment/guidelines.md", ("Augment",)),
-        (".clinerules", _CLINE),
-        (".clinerules/", _CLINE),
-        (".kiro/steering/", _KIRO),
-    ),
-    RuleLocation("project", ".junie/", _JUNIE, is_flat=True),  # it has other things below
-    *_list_rows(
-        "parent",
-        (AGENTS_MD.path, ("Amp",)),
-        (CLAUDE_MD.path, CLAUDE_MD.agents),
-    ),
-    *_list_rows(
-        "user",
-        (".agents/rules/", ()),
-        (".claude/CLAUDE.md", _CLAUDE),
-        (".claude/rules/", _CLAUDE),
-        (".codex/AGENTS.md", (CODEX,)),
-        (".gemini/GEMINI.md", _GEMINI),
-        (".config/opencode/AGENTS.md", _OPENCODE),
-        (".copilot/copilot-instructions.md", _COPILOT),
-        (".copilot/instructions/", _COPILOT),
-        (".config/amp/AGENTS.md", ("Amp",)),
-        (".config/zed/AGENTS.md", ("Zed",)),
-        (".junie/AGENTS.md", _JUNIE),
-        (".kiro/steering/", _KIRO),
-        ("Documents/Cline/Rules/", _CLINE),
-    ),
-)
+RULE_LOCATIONS = tuple(row for scope in _ORDERS for row in _list_rows(scope))
 TASK_FOLDER = ".agents/tasks"  # in the project, and in the home folder
 
 

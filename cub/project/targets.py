@@ -5,40 +5,55 @@ from __future__ import annotations
 import posixpath
 from typing import NamedTuple
 
+from cub.agent_profiles.agent_profile import RuleScope
+from cub.agent_profiles.profiles import PROFILES
+
 
 class Target(NamedTuple):
     """Describe an instruction file by its path at the root, and the agents that read it on their
     own.
-
-    `can_be_nested`: a file of this name in a folder is read there, too. `is_fully_managed`: the
-    whole file is cub's, instead of a section in the user's text. `also_reads_agents_md`: the agents
-    that read AGENTS.md as well, and so would get the same text twice.
     """
 
     path: str
     agents: tuple[str, ...]
-    can_be_nested: bool = False
-    is_fully_managed: bool = False
-    also_reads_agents_md: str = ""
+
+    @property
+    def can_be_nested(self) -> bool:
+        """Return whether a file of this name in a directory is read there, too."""
+        return "/" not in self.path
+
+    @property
+    def is_fully_managed(self) -> bool:
+        """Return whether the whole file is cub's, instead of a section in the user's text."""
+        return self.path.endswith(".mdc")
+
+    @property
+    def also_reads_agents_md(self) -> str:
+        """Return the agent of this file that reads AGENTS.md as well, and so each text twice."""
+        both = {*self.agents} & {*AGENTS_MD.agents} if self.path != AGENTS_MD.path else ()
+        return next(iter(both), "")
 
 
-CODEX = "Codex"
-CODEX_OVERRIDE = "AGENTS.override.md"  # it takes the place of AGENTS.md
-CODEX_MAX_BYTES = 32 * 1024  # its `project_doc_max_bytes`, unless set
-AGENTS_MD = Target(
-    "AGENTS.md",
-    (CODEX, "Copilot", "Cursor", "opencode", "Amp", "Zed", "Windsurf", "Cline", "Junie", "Kiro"),
-    can_be_nested=True,
+def list_titles(scope: RuleScope, path: str) -> tuple[str, ...]:
+    """Return the agents that read a file, or a directory of rules, of this path on their own."""
+    folder = f"{posixpath.dirname(path)}/"
+    return tuple(
+        profile.title
+        for profile in PROFILES
+        if not {path, folder}.isdisjoint(profile.list_files(scope))
+    )
+
+
+AGENTS_MD, CLAUDE_MD, GEMINI_MD, COPILOT_INSTRUCTIONS, CURSOR_RULE_FILE = TARGETS = tuple(
+    Target(path, list_titles("project", path))
+    for path in (
+        "AGENTS.md",
+        "CLAUDE.md",
+        "GEMINI.md",
+        ".github/copilot-instructions.md",
+        ".cursor/rules/cub.mdc",
+    )
 )
-CLAUDE_MD = Target("CLAUDE.md", ("Claude Code",), can_be_nested=True)
-GEMINI_MD = Target("GEMINI.md", ("Gemini CLI",), can_be_nested=True)
-COPILOT_INSTRUCTIONS = Target(
-    ".github/copilot-instructions.md", ("Copilot",), also_reads_agents_md="Copilot"
-)
-CURSOR_RULE_FILE = Target(
-    ".cursor/rules/cub.mdc", ("Cursor",), is_fully_managed=True, also_reads_agents_md="Cursor"
-)
-TARGETS = (AGENTS_MD, CLAUDE_MD, GEMINI_MD, COPILOT_INSTRUCTIONS, CURSOR_RULE_FILE)
 DEFAULT_TARGETS = (AGENTS_MD.path, CLAUDE_MD.path)
 
 

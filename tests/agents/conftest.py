@@ -18,8 +18,8 @@ from typing import Any
 import psutil
 import pytest
 
+from cub.agent_profiles.profiles import redirect_agent
 from cub.model_server.exchange import RecordedRequest, Reply
-from cub.model_server.redirect import redirect_agent
 from cub.model_server.server import ModelServer
 from cub.store.events import Event
 from tests.actions.run.shop import Done, Shop, shop

@@ -24,8 +24,8 @@ from cub.actions.agents.agent_survey import InstalledAgent, make_overview
 from cub.actions.agents.arrival import Arrival, count_sources
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.run.agent_programs import read_agent_versions
+from cub.agent_profiles.profiles import redirect_agent
 from cub.harness.harness_registry import NATIVE_HARNESSES
-from cub.model_server.redirect import redirect_agent
 from cub.model_server.server import ModelServer
 from cub.project.project import Project
 from tests.actions.run.shop import Shop, shop

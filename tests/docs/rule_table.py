@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from cub.project.rule_locations import RuleLocation, RuleScope, list_rule_locations
+from cub.agent_profiles.agent_profile import RuleScope
+from cub.project.rule_locations import RuleLocation, list_rule_locations
 
 _HEAD = """\
 # Rules
@@ -19,8 +20,8 @@ instructions for agents. The rows are in the order of the output.
   `cub context` and other programs of this kind.
 - Skills, slash commands and definitions of agents are not rules.
 
-The page is generated from `cub/project/rule_locations.py`. After a change, run
-`python -m tests.docs.rule_table > docs/reference/rules.md`; a test compares the two."""
+The page is generated from `cub/agent_profiles/` and `cub/project/rule_locations.py`. After a
+change, run `python -m tests.docs.rule_table > docs/reference/rules.md`; a test compares the two."""
 _SECTIONS: dict[RuleScope, tuple[str, str]] = {
     "project": (
         "Rules of the project",

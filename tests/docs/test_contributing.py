@@ -79,7 +79,14 @@ def test_a_recipe_has_steps_and_a_check(title: str) -> None:
 
 
 def test_there_is_a_recipe_for_each_table() -> None:
-    wanted = {"target file", "harness", "language", "manifest", "parser of a tool's output"}
+    wanted = {
+        "target file",
+        "agent",
+        "harness",
+        "language",
+        "manifest",
+        "parser of a tool's output",
+    }
     wanted |= {"setting", "template version", "migration", "error"}
     assert {title.partition(" ")[2] for title in TITLES} == wanted
 

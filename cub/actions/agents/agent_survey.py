@@ -20,11 +20,12 @@ from cub.actions.run.agent_programs import (
 from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
 from cub.actions.tasks.current_attempt import build_environment
 from cub.agent.memory import load_memory
+from cub.agent_profiles.agent_profile import AgentProfile
 from cub.errors import UsageError
 from cub.harness.base import Harness
 from cub.harness.builtin import BuiltinHarness
 from cub.harness.harness_registry import KNOWN_HARNESSES, load_harnesses
-from cub.harness.native_harness import AgentFacts, NativeHarness
+from cub.harness.native_harness import NativeHarness
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
 from cub.text import suggest_similar
@@ -38,7 +39,7 @@ class InstalledAgent:
     """
 
     harness: Harness
-    facts: AgentFacts | None
+    facts: AgentProfile | None
     problem: str
     version: str
 

@@ -17,18 +17,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cub.actions.section_specs import ROOT_FILES
+from cub.agent_profiles.codex import CODEX_OVERRIDE
+from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.config_edit.string_list import ListLocation, read_string_list
 from cub.errors import CubError
 from cub.git.tool_artifacts import TOOL_FOLDERS
 from cub.git.worktree import find_toplevel
-from cub.project.agent_settings import AGENT_SETTINGS
+from cub.project.agent_reading import CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE
 from cub.project.executable_config import classify_executable_path
 
-_INSTRUCTION_FILES = (
-    *ROOT_FILES, "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.override.md",
-)  # fmt: skip
+_INSTRUCTION_FILES = (*ROOT_FILES, CLAUDE_LOCAL_FILE, CLAUDE_FOLDER_FILE, CODEX_OVERRIDE)
 # Their own tools, hooks and plugins are in there, and more with each version.
-_AGENT_FOLDERS = frozenset((".claude", ".codex", ".gemini", ".opencode", ".agents"))
+_AGENT_FOLDERS = frozenset((".agents", *(one.folder for one in NAMED_PROFILES if one.folder)))
 _AGENT_KINDS = ("agent file", "agent setting")
 _CUB_FOLDERS = ("runs", "worktrees", "backups", "logs")
 _MAX_FILES = 10_000  # those of the upper folders come first
@@ -116,17 +116,17 @@ def _copy_file(source: Path, target: Path) -> None:
 
 def _copy_reading_list(root: Path, path: str, target: Path) -> bool:
     """Write the settings file of an agent with the files to read alone; False if it has none."""
-    for agent in AGENT_SETTINGS:
-        if path in agent.files:
+    for reading in filter(None, (profile.reading_list for profile in NAMED_PROFILES)):
+        if path in reading.files:
             try:
-                location = ListLocation(path, agent.keys, agent.format)
+                location = ListLocation(path, reading.keys, reading.format)
                 names = read_string_list((root / path).read_bytes(), location)
             except (OSError, CubError):
                 names = None
             if names is None:
                 return False
             tree: Any = list(names)
-            for key in reversed(agent.keys):
+            for key in reversed(reading.keys):
                 tree = {key: tree}
             (target / path).parent.mkdir(parents=True, exist_ok=True)
             (target / path).write_text(json.dumps(tree), encoding="utf-8")  # JSON is YAML

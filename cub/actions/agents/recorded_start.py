@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cub.agent_profiles.profiles import redirect_agent
 from cub.errors import CubError
-from cub.model_server.redirect import redirect_agent
 from cub.model_server.server import ModelServer
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import RunningCommand

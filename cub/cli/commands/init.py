@@ -85,9 +85,9 @@ def init(
     """
     from cub.actions.init_update import InitOptions, plan_init
     from cub.actions.next_steps import append_answers, trust_answers
+    from cub.agent_profiles.profiles import choose_agents
     from cub.files import DiskTree
     from cub.harness.harness_registry import find_installed_agents
-    from cub.project.agent_settings import choose_agents
     from cub.project.checkout_state import STATE_FILE
     from cub.project.project import find_project_root
 

@@ -73,7 +73,7 @@ def list_targets(_completion: CompletionContext) -> Iterator[Candidate]:
 
 def list_agents(_completion: CompletionContext) -> Iterator[Candidate]:
     """Return the agents that `cub init` can let read everything."""
-    from cub.project.agent_settings import AGENT_TITLES, ALL_AGENTS
+    from cub.agent_profiles.profiles import AGENT_TITLES, ALL_AGENTS
 
     return iter([(ALL_AGENTS, "each of them"), *AGENT_TITLES.items()])
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cub import git
+from cub.agent_profiles.profiles import list_settings_paths
 from cub.files.read_files import encode_path, read_prefix
 from cub.git.tool_artifacts import TOOL_FOLDERS
 from cub.repomap.map_types import STEP_LISTING, MapOmission, ProgressCallback, ignore_progress
@@ -28,7 +29,7 @@ _CUB_FOLDER = ".cub"
 INSTRUCTION_FILE_NAMES = frozenset(
     ["AGENTS.md", "CLAUDE.md", "GEMINI.md", "copilot-instructions.md"]
 )
-_AGENT_SETTINGS = frozenset([".claude", ".gemini", ".cursor", "opencode.json", ".aider.conf.yml"])
+_AGENT_SETTINGS = frozenset(path.partition("/")[0] for path in list_settings_paths())
 _CLOCK_STEP_NS = 50_000_000
 _FILES_PER_REPORT = 1000  # so many are looked at in a few milliseconds
 

@@ -8,8 +8,8 @@ import pytest
 
 from cub.actions.agent_context import list_context_sources
 from cub.actions.agents.arrival import count_sources
+from cub.agent_profiles.profiles import redirect_agent
 from cub.model_server.exchange import RecordedRequest, Reply, ScriptedCall
-from cub.model_server.redirect import redirect_agent
 from cub.model_server.server import ModelServer
 from cub.project.project import Project
 from tests.actions.run.shop import Shop, surroundings

@@ -22,8 +22,8 @@ from cub.agent.conversation import Message, TextBlock, ToolCall, ToolResult, mak
 from cub.agent.events import Compaction
 from cub.agent.loop import SessionLimits
 from cub.agent.tools.tool import ToolContext, ToolOutput
+from cub.agent_profiles.profiles import redirect_agent
 from cub.model_server.exchange import FINAL_REPLY, RecordedRequest, Reply
-from cub.model_server.redirect import redirect_agent
 from cub.model_server.server import ModelServer
 from tests.agent.doubles import (
     FakeModel,

@@ -4,17 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from cub.agent_profiles.agent_profile import AgentProfile
+from cub.agent_profiles.gemini import get_gemini_file_names
+from cub.agent_profiles.opencode import OPENCODE_LIST
+from cub.agent_profiles.profiles import AGENT_TITLES, NAMED_PROFILES, choose_agents
 from cub.config_edit.string_list import read_string_list
 from cub.errors import UsageError
 from cub.files import DiskTree, PlannedTree
 from cub.project.agent_reading import NAMED_READINGS
-from cub.project.agent_settings import (
-    AGENT_SETTINGS,
-    AGENT_TITLES,
-    OPENCODE_SETTINGS,
-    choose_agents,
-    get_gemini_file_names,
-)
 from tests.project.memory_tree import MemoryTree
 
 ONLY = ("GEMINI.md",)
@@ -88,13 +85,13 @@ def test_opencode_has_its_settings_in_the_file_that_is_there(
 ) -> None:
     for name in there:
         (tmp_path / name).write_bytes(b"{}")
-    assert OPENCODE_SETTINGS.locate(DiskTree(tmp_path)).path == path
+    assert OPENCODE_LIST.locate(DiskTree(tmp_path)).path == path
 
 
-@pytest.mark.parametrize("client", AGENT_SETTINGS, ids=lambda client: client.name)
-def test_a_new_file_of_settings_can_be_read(tmp_path: Path, client: object) -> None:
-    row = next(row for row in AGENT_SETTINGS if row is client)
-    assert read_string_list(row.new_file, row.locate(DiskTree(tmp_path))) is None
+@pytest.mark.parametrize("agent", NAMED_PROFILES, ids=lambda agent: agent.name)
+def test_a_new_file_of_settings_can_be_read(tmp_path: Path, agent: AgentProfile) -> None:
+    if row := agent.reading_list:
+        assert read_string_list(row.new_file, row.locate(DiskTree(tmp_path))) is None
 
 
 def test_all_names_the_agents_that_are_installed_or_used() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.model_server.redirect import redirect_agent
+from cub.agent_profiles.profiles import redirect_agent
 
 URL = "http://127.0.0.1:7"
 FILES = {

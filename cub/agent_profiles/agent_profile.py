@@ -1,0 +1,132 @@
+"""Describe an agent in one value, which all of cub reads: its program, files, and settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from cub.config_edit.config_text import ConfigFormat
+from cub.config_edit.string_list import ListLocation
+from cub.files import FileTree
+
+RuleScope = Literal["project", "parent", "user"]
+DUMMY_KEY = "dummy"
+
+
+class RequiredFiles(NamedTuple):
+    """Hold what an agent has to read in a project, as paths from its root.
+
+    `entry`: the root's instruction file, unless GEMINI.md imports it; `whole`: the instruction
+    files that together say everything, for an agent that opens no file on its own; `references`:
+    what they import; `unneeded`: what they have in themselves, and files that are gone.
+    """
+
+    entry: tuple[str, ...]
+    whole: tuple[str, ...]
+    references: tuple[str, ...]
+    unneeded: tuple[str, ...]
+
+
+class ReadingList(NamedTuple):
+    """Describe an agent's setting that lists files to read.
+
+    `files`: where the setting may be, the one to create last; `new_file`: how a new file begins;
+    `default`: what the agent reads without the setting; `select_files`: what has to be in it.
+    """
+
+    files: tuple[str, ...]
+    keys: tuple[str, ...]
+    format: ConfigFormat
+    select_files: Callable[[RequiredFiles], tuple[str, ...]]
+    default: tuple[str, ...] = ()
+    new_file: bytes = b""
+
+    def locate(self, tree: FileTree) -> ListLocation:
+        """Return where the setting is in a project, or will be."""
+        parts = ((path, *posixpath.split(path)) for path in self.files)
+        existing = (path for path, folder, name in parts if name in tree.list_names(folder))
+        return ListLocation(next(existing, self.files[-1]), self.keys, self.format)
+
+
+@dataclass(slots=True)
+class Redirect:
+    """Hold what makes an agent use a model server: its whole environment except PATH, and more.
+
+    `argv` are arguments that a project's own settings, which may name another address, can't
+    override. The environment names the model, too.
+    """
+
+    url: str
+    home: Path
+    environ: dict[str, str]
+    model: str = ""
+    argv: tuple[str, ...] = ()
+
+    def write_settings(self, path: str, settings: Mapping[str, Any] | str) -> None:
+        """Write a settings file of the new HOME, as JSON unless it is a text."""
+        file = self.home / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = settings if isinstance(settings, str) else json.dumps(settings)
+        file.write_text(text, encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentProfile:
+    """Describe an agent: how it is started, what it reads on its own, and what configures it.
+
+    `name` is the word to type, "" for an agent that cub can't start; `login` says how you log in;
+    `reports_cost`: it reports dollars. All versions work if `oldest_version` is "". The agent reads
+    `project_files` in a project, `parent_files` in directories above it, and `user_files` in the
+    home directory; a directory ends with `/`, or with `/*` if only the files directly in it count.
+    `folder` has its settings. `settings` and `executables` are regular expressions of paths: of
+    settings that can make it execute something, and of files that it executes or obeys.
+    `reading_list` is None if it has no such setting; so is `redirect`, which points it at a model
+    server.
+    """
+
+    title: str
+    name: str = ""
+    program: str = ""
+    oldest_version: str = ""
+    installation: str = ""
+    login: str = ""
+    reports_cost: bool = False
+    project_files: tuple[str, ...] = ()
+    parent_files: tuple[str, ...] = ()
+    user_files: tuple[str, ...] = ()
+    folder: str = ""
+    settings: tuple[str, ...] = ()
+    executables: tuple[str, ...] = ()
+    reading_list: ReadingList | None = None
+    redirect: Callable[[Redirect], None] | None = None
+
+    def is_outdated(self, version: str) -> bool:
+        """Return whether a version is older than the oldest one known to work; "" is not."""
+        from packaging.version import Version
+
+        oldest = self.oldest_version
+        return bool(version and oldest) and Version(version) < Version(oldest)
+
+    def list_files(self, scope: RuleScope) -> tuple[str, ...]:
+        """Return where it reads instructions: in a project, above it, or in the home directory."""
+        files = {
+            "project": self.project_files, "parent": self.parent_files, "user": self.user_files,
+        }  # fmt: skip
+        return files[scope]
+
+    @property
+    def own_paths(self) -> tuple[str, ...]:
+        """Return paths at a project's root that no other agent needs."""
+        listed = self.reading_list.files if self.reading_list else ()
+        own = (path for path in self.project_files if path != "AGENTS.md")
+        return tuple(path.rstrip("/*") for path in (*own, self.folder, *listed) if path)
+
+
+def is_root() -> bool:
+    """Return whether this process has all rights on the machine."""
+    return hasattr(os, "geteuid") and os.geteuid() == 0

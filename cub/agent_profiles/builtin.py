@@ -1,0 +1,27 @@
+"""Describe cub's own agent, `cub code`."""
+
+from __future__ import annotations
+
+import sys
+
+from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, Redirect
+
+
+def _redirect(redirect: Redirect) -> None:
+    redirect.model = "claude-sonnet-4-5"
+    # Variables of cub win over the project's configuration.
+    redirect.environ |= {
+        "CUB_CODE_BASE_URL": redirect.url,
+        "CUB_CODE_API_KEY": DUMMY_KEY,
+        "CUB_CODE_MODEL": redirect.model,
+    }
+
+
+BUILTIN = AgentProfile(
+    name="builtin",
+    title="cub code",
+    program=sys.executable,
+    login="set the key of the model's service, such as ANTHROPIC_API_KEY or OPENAI_API_KEY",
+    reports_cost=True,
+    redirect=_redirect,
+)

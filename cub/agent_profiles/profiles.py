@@ -1,0 +1,117 @@
+"""List the profiles of all agents, and find one by its name."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.agent_profiles.agent_profile import AgentProfile, Redirect
+from cub.agent_profiles.aider import AIDER
+from cub.agent_profiles.builtin import BUILTIN
+from cub.agent_profiles.claude import CLAUDE
+from cub.agent_profiles.codex import CODEX
+from cub.agent_profiles.gemini import GEMINI
+from cub.agent_profiles.opencode import OPENCODE
+from cub.agent_profiles.other_agents import (
+    AMP,
+    AUGMENT,
+    CLINE,
+    COPILOT,
+    CURSOR,
+    GEMINI_CODE_ASSIST,
+    JUNIE,
+    KIRO,
+    WINDSURF,
+    ZED,
+)
+from cub.errors import UsageError
+from cub.files import FileTree
+
+# In the order in which `auto` looks for them.
+NAMED_PROFILES = (CLAUDE, CODEX, GEMINI, OPENCODE, AIDER)
+PROFILES = (
+    CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, OPENCODE, AIDER, AMP, ZED, WINDSURF, CLINE, JUNIE, KIRO,
+    AUGMENT, GEMINI_CODE_ASSIST, BUILTIN,
+)  # fmt: skip
+ALL_AGENTS = "all"
+AGENT_TITLES = {profile.name: profile.title for profile in NAMED_PROFILES}
+_OFFLINE = {
+    "TERM": "dumb",
+    "LANG": "C.UTF-8",
+    "NO_COLOR": "1",
+    "DO_NOT_TRACK": "1",
+    "OTEL_SDK_DISABLED": "true",
+    **{f"{name}_PROXY": "" for name in ("HTTP", "HTTPS", "ALL")},
+    **{f"{name}_proxy": "" for name in ("http", "https", "all")},
+    "NO_PROXY": "*",
+    "no_proxy": "*",
+}
+
+
+class ChosenAgents(NamedTuple):
+    """Hold the agents to set up, and those that `all` left out."""
+
+    names: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def choose_agents(
+    words: Collection[str], tree: FileTree, installed: Collection[str]
+) -> ChosenAgents:
+    """Return the agents that `words` name, each once.
+
+    `all` names every agent that is installed, or that has files in the project. Raises UsageError
+    for an unknown word.
+    """
+    known = (ALL_AGENTS, *AGENT_TITLES)
+    for word in words:
+        if word not in known:
+            raise UsageError(f"unknown agent {word!r}; choose from {', '.join(known)}")
+    names: list[str] = []
+    left_out: list[str] = []
+    for profile in NAMED_PROFILES:
+        if profile.name in words:
+            names.append(profile.name)
+        elif ALL_AGENTS in words:
+            is_used = profile.name in installed or _has_files(tree, profile)
+            (names if is_used else left_out).append(profile.name)
+    return ChosenAgents(tuple(names), tuple(left_out))
+
+
+def _has_files(tree: FileTree, profile: AgentProfile) -> bool:
+    parts = map(posixpath.split, profile.own_paths)
+    return any(name in tree.list_names(folder) for folder, name in parts)
+
+
+def find_profile(name: str) -> AgentProfile:
+    """Return the profile of an agent that cub can start; LookupError for another name."""
+    return {profile.name: profile for profile in PROFILES if profile.name}[name]
+
+
+def list_settings_paths() -> Iterator[str]:
+    """Yield the directories and files of a project that configure agents."""
+    for profile in PROFILES:
+        yield from (profile.folder,) if profile.folder else ()
+        yield from profile.reading_list.files if profile.reading_list else ()
+
+
+def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
+    """Write an agent's settings into a new HOME; return its environment, arguments and model.
+
+    `claude-acp` and `codex-acp` are the adapters of two agents, which take no arguments. The others
+    are the same over the protocol.
+    """
+    name = agent.removesuffix("-acp")
+    temporary = home / "tmp"  # they leave files of megabytes there
+    temporary.mkdir(exist_ok=True)
+    environ = {**_OFFLINE, "HOME": os.fspath(home), "TMPDIR": os.fspath(temporary)}
+    redirect = Redirect(url, home, environ)
+    profile = find_profile(name)
+    assert profile.redirect
+    profile.redirect(redirect)
+    if agent != name:
+        redirect.argv = ()
+    return redirect
