@@ -197,11 +197,11 @@ def print_task_list_json(task_list: TaskList, root: Path) -> None:
 
 
 def task_to_json(record: Record) -> JsonObject:
-    """Return a task with all of cub's keys, set or not, then its other keys."""
-    from cub.store.task_schema import LIST_KEYS, TASK_KEYS
+    """Return a task with all of cub's keys, set or not, then those of its source."""
+    from cub.store.task_schema import LAST_IMPORT, LIST_KEYS, TASK_KEYS
 
     empty: dict[str, Any] = {key: [] if key in LIST_KEYS else None for key in TASK_KEYS}
-    return {**empty, **record}
+    return {k: v for k, v in {**empty, **record}.items() if k != LAST_IMPORT}
 
 
 def task_detail_to_json(detail: TaskDetails, root: Path) -> JsonObject:
@@ -237,6 +237,7 @@ def import_result_to_json(result: ImportResult, root: Path) -> JsonObject:
         added=[record["id"] for record in result.added],
         changed=[record["id"] for record in result.changed],
         unchanged=result.unchanged,
+        conflicts=[conflict._asdict() for conflict in result.conflicts],
         notes=result.task_result.messages,
     )
 

@@ -16,6 +16,7 @@ TASK_KEYS = (
 )  # fmt: skip
 OPEN, IN_PROGRESS, RETRY, PARKED, CLOSED = "open", "in_progress", "retry", "parked", "closed"
 STATUSES = (OPEN, IN_PROGRESS, RETRY, PARKED, CLOSED)
+LAST_IMPORT = "last_import"  # what an import remembers, for the next one in this project
 DELETED = "deleted"  # not a status: lists and events show it instead of one
 NO_CHANGE = "no_change"  # why a task is closed that needed none
 UNDONE_REASONS = ("wontfix", "duplicate")  # closed, and tasks that depend on it still wait
@@ -24,7 +25,7 @@ LIST_KEYS = ("acceptance_criteria", "depends_on", "labels", "checks")
 SET_KEYS = ("depends_on", "labels")
 DEFAULT_PRIORITY = 2  # of a task without one
 
-_KEYS_OF_OTHERS = {
+KEYS_OF_OTHERS = {
     "dependsOn": "depends_on", "blockedBy": "depends_on", "blocked_by": "depends_on",
     "dependencies": "depends_on", "acceptanceCriteria": "acceptance_criteria",
     "issueType": "issue_type", "type": "issue_type", "closeReason": "close_reason",
@@ -32,8 +33,8 @@ _KEYS_OF_OTHERS = {
     "parentId": "parent", "parent_id": "parent", "epicId": "parent", "epic_id": "parent",
     "epic": "parent", "tags": "labels",
 }  # fmt: skip
-_OTHERS = frozenset(_KEYS_OF_OTHERS)
-KNOWN_KEYS = frozenset((*TASK_KEYS, *_KEYS_OF_OTHERS))  # that are read as cub's
+_OTHERS = frozenset(KEYS_OF_OTHERS)
+KNOWN_KEYS = frozenset((*TASK_KEYS, *KEYS_OF_OTHERS))  # that are read as cub's
 _STATUSES_OF_OTHERS = {
     "todo": OPEN, "to_do": OPEN, "pending": OPEN, "new": OPEN, "backlog": OPEN, "ready": OPEN,
     "not_started": OPEN, "doing": IN_PROGRESS, "started": IN_PROGRESS, "active": IN_PROGRESS,
@@ -117,7 +118,7 @@ def _rename_keys(raw: Record) -> Record:
     values = {key: value for key, value in raw.items() if value is not None or key not in TASK_KEYS}
     renamed: Record = {}
     for key, value in values.items():
-        own = _KEYS_OF_OTHERS.get(key, key)
+        own = KEYS_OF_OTHERS.get(key, key)
         is_taken = own in renamed or (own != key and own in values)
         renamed[key if is_taken or not _fits(own, key, value) else own] = value
     return renamed

@@ -5,36 +5,41 @@ New tasks are added, known ones get what has changed at their source.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from cub.actions.tasks.stores import Stores, TaskResult, make_state_event, warn_unreadable_tasks
 from cub.actions.tasks.task_findings import find_dependency_problems, to_warnings
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.store.formats import ImportedTasks, dump_tasks
-from cub.store.formats.source_fields import get_source_digest
-from cub.store.jsonl import Record
+from cub.store.formats.import_memory import forget_import, merge_import, remember_import
+from cub.store.jsonl import Record, decode_record, encode_record
 from cub.store.record_merge import update_record
 from cub.store.task_index import TaskIndex
-from cub.store.task_schema import CLOSED, OPEN, PARKED, RETRY
-from cub.store.timestamps import normalize_timestamp
+from cub.text import join_first
 
-# Fields that the store keeps, or that every change sets.
-_STORE_FIELDS = {"id", "rev", "stamps", "lease", "created_at", "updated_at", "reopened_at"}
-_STATUS_FIELDS = ("status", "close_reason", "closed_at")
-# Fields of one value, which a source without them has removed.
-_SINGLE = ("parent", "assignee")
 _MAX_LISTED = 10
 
 
+class ImportConflict(NamedTuple):
+    """Hold a task, and its fields that the file and this project have changed differently."""
+
+    task: str
+    fields: list[str]
+
+
 class ImportResult(NamedTuple):
-    """Hold what an import did, or would do: new and changed tasks, and how many did not change."""
+    """Hold what an import did, or would do: new and changed tasks, and how many did not change.
+
+    The fields of `conflicts` stay as they are in this project.
+    """
 
     format: str
     added: list[Record]
     changed: list[Record]
     unchanged: int
+    conflicts: list[ImportConflict]
     task_result: TaskResult
 
 
@@ -54,27 +59,30 @@ def import_tasks(
     if dry_run:
         tasks = stores.backend.read_tasks()
         task_result = TaskResult(warnings=warn_unreadable_tasks(tasks))
-        result = _merge_imported(stores, tasks, imported, task_result)
-        for record in (*result.added, *result.changed):
-            tasks.put_record(record)
+        result = _merge_imported(stores, tasks, imported, task_result, tasks.put_record)
         return _add_warnings(stores, tasks, imported, result)
     with stores.transaction() as transaction:
-        result = _merge_imported(stores, transaction.tasks, imported, transaction.result)
-        for record in (*result.added, *result.changed):
-            transaction.store.put_record(record)
-        _add_warnings(stores, transaction.tasks, imported, result)
+        tasks, put_record = transaction.tasks, transaction.store.put_record
+        result = _merge_imported(stores, tasks, imported, transaction.result, put_record)
+        _add_warnings(stores, tasks, imported, result)
     return result
 
 
 def export_tasks(stores: Stores, format: str) -> ExportResult:  # noqa: A002
-    """Return all tasks as a file of a format."""
+    """Return all tasks as a file of a format, without what this project knows of imports."""
     tasks = stores.backend.read_tasks()
-    records = [tasks.read_record(key) for key in tasks.summaries]
+    records = [forget_import(tasks.read_record(key)) for key in tasks.summaries]
     return ExportResult(dump_tasks(records, format), len(records), warn_unreadable_tasks(tasks))
 
 
 def _require_whole(imported: ImportedTasks, where: str) -> None:
-    """Raise CubError if a line was rejected: half of a file is not what was asked for."""
+    """Raise CubError if a part can't be stored: half of a file is not what was asked for."""
+    for record in imported.records:
+        try:
+            decode_record(encode_record(record))
+        except (ValueError, RecursionError):
+            hint = "nothing was imported; shorten its fields, then import the file again"
+            raise CubError(f"{record['id']} is nested too deep", where=where, hint=hint) from None
     if not imported.rejected_lines:
         return
     first, *more = imported.rejected_lines
@@ -86,84 +94,59 @@ def _require_whole(imported: ImportedTasks, where: str) -> None:
 
 
 def _merge_imported(
-    stores: Stores, tasks: TaskIndex, imported: ImportedTasks, task_result: TaskResult
+    stores: Stores,
+    tasks: TaskIndex,
+    imported: ImportedTasks,
+    task_result: TaskResult,
+    put_record: Callable[[Record], None],
 ) -> ImportResult:
-    result = ImportResult(imported.format, [], [], 0, task_result)
+    result = ImportResult(imported.format, [], [], 0, [], task_result)
     unchanged = 0
-    for record in imported.records:
-        key = record["id"]
+    for raw in imported.records:
+        key, record = raw["id"], remember_import(raw, imported.format)
         if key in tasks.deleted_summaries:
             task_result.messages.append(f"{key} stays deleted.")
             continue
         if key not in tasks:
+            put_record(record)
             result.added.append(record)
             continue
         before = tasks.read_record(key)
-        changes = _list_changes(before, record, imported.format, task_result)
-        after = update_record(before, changes, stores.timestamp)
-        unchanged += after is before
-        if after is not before:
-            result.changed.append(after)
+        merge = merge_import(before, record, imported.format)
+        after = update_record(before, merge.values, stores.timestamp)
+        put_record(after)
+        if merge.conflicts:
+            result.conflicts.append(ImportConflict(key, merge.conflicts))
+            task_result.messages += _describe_conflicts(before, record, merge.conflicts)
+        unchanged += not merge.is_visible
+        result.changed.extend([after] if merge.is_visible else [])
         if after["status"] != before["status"]:
             task_result.events.append(make_state_event(after, stores.actor, "import"))
     task_result.tasks += [*result.added, *result.changed]
     return result._replace(unchanged=unchanged)
 
 
-def _list_changes(before: Record, record: Record, name: str, result: TaskResult) -> dict[str, Any]:
-    """Return the fields to change: none if the source did not change since the last import."""
-    last_digest = get_source_digest(before, name)
-    if last_digest and last_digest == get_source_digest(record, name):
-        return {}
-    if not last_digest and _is_older(record, before):
-        return {}
-    values = {key: value for key, value in record.items() if key not in _STORE_FIELDS}
-    if last_digest:
-        values |= {key: None for key in _SINGLE if key not in record and key in before}
-    if record["status"] == CLOSED:
-        return {**values, "lease": None}
-    local_fields = _list_local_fields(before, record)
-    status = before["status"]
-    if local_fields and status in (CLOSED, PARKED) and record["status"] != status:
+def _describe_conflicts(before: Record, record: Record, fields: list[str]) -> list[str]:
+    """Return what stays as it is in this project although the file has changed it."""
+    key, lines = before["id"], list[str]()
+    if "status" in fields:
         where = f"the file says {record['status']}"
-        result.messages.append(f"{record['id']} stays {status}; {where}.")
-    return {key: value for key, value in values.items() if key not in local_fields}
-
-
-def _list_local_fields(before: Record, record: Record) -> tuple[str, ...]:
-    """Return the fields that stay as they are here, of a task that is open at its source.
-
-    An import reopens nothing, and takes no claimed task away.
-    """
-    if "lease" in before:
-        return (*_STATUS_FIELDS, "assignee")
-    final = (CLOSED,) if record["status"] != OPEN else (CLOSED, PARKED, RETRY)
-    return _STATUS_FIELDS if before["status"] in final else ()
-
-
-def _is_older(record: Record, before: Record) -> bool:
-    """Return whether a task changed here after it last changed at its source."""
-    source_time = normalize_timestamp(record.get("updated_at"))
-    own_time = normalize_timestamp(before.get("updated_at"))
-    return bool(source_time and own_time) and source_time <= own_time
+        lines.append(f"{key} stays {before['status']}; {where}.")
+    if others := [field for field in fields if field != "status"]:
+        what = f"{key} keeps {join_first(others, len(others))}"
+        lines.append(f"{what} as changed here; the file has changed it differently.")
+    return lines
 
 
 def _add_warnings(
     stores: Stores, tasks: TaskIndex, imported: ImportedTasks, result: ImportResult
 ) -> ImportResult:
-    """Warn of imported tasks that can never start, and of those that got another id."""
+    """Warn of imported tasks that can never start, and of IDs that the file has twice."""
     ids = {record["id"] for record in imported.records}
     findings = find_dependency_problems(tasks, stores.lease_checker)
     warnings = to_warnings(finding for finding in findings if finding.task in ids)
-    result.task_result.warnings += warnings
-    result.task_result.warnings += _warn_renamed(imported.renamed_ids)
+    more = len(imported.warnings) - _MAX_LISTED
+    doubled = [*imported.warnings[:_MAX_LISTED]]
+    doubled += [f"and {more:,} more IDs that the file has twice"] if more > 0 else []
+    result.task_result.warnings += [*warnings, *map(PlanWarning, doubled)]
     return result
-
-
-def _warn_renamed(keys: Sequence[str]) -> Iterator[PlanWarning]:
-    for key in keys[:_MAX_LISTED]:
-        yield PlanWarning(f"two tasks have the same ID: the second one is now {key}")
-    if len(keys) > _MAX_LISTED:
-        yield PlanWarning(
-            f"and {len(keys) - _MAX_LISTED:,} more tasks with an ID that another task has"
-        )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
-from cub.store.formats.document import ImportedTasks
+from cub.store.formats.document import DoubledLines, ImportedTasks
 from cub.store.formats.source_fields import (
     attach_origin,
     is_text_list,
@@ -37,7 +37,7 @@ _USED = (*_TEXTS, "id", "status", "priority", "acceptance_criteria", "labels", "
 
 def parse_beads(data: bytes) -> ImportedTasks:
     """Return the issues of a file, without the memories that beads keeps beside them."""
-    records_by_id: dict[str, list[Record]] = {}
+    lines_by_id: dict[str, list[tuple[JsonlLine, Record]]] = {}
     rejected = []
     for line in iter_lines(BytesIO(data)):
         try:
@@ -47,8 +47,12 @@ def parse_beads(data: bytes) -> ImportedTasks:
             continue
         if raw is not None:
             record = attach_origin(issue_to_task(raw), raw, BEADS)
-            records_by_id.setdefault(record["id"], []).append(record)
-    return ImportedTasks(BEADS, [*map(merge_records, records_by_id.values())], rejected)
+            lines_by_id.setdefault(record["id"], []).append((line, record))
+    doubled = DoubledLines(rejected, [])
+    for key, lines in lines_by_id.items():
+        doubled.add_group(key, lines)
+    records = [merge_records(record for _, record in lines) for lines in lines_by_id.values()]
+    return ImportedTasks(BEADS, records, *doubled)
 
 
 def is_beads(objects: Sequence[Record]) -> bool:

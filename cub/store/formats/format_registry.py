@@ -6,16 +6,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from io import BytesIO
 from typing import Any, NamedTuple
 
 from cub.errors import CubError, UsageError
 from cub.store.formats import beads
-from cub.store.formats.document import ImportedTasks, TaskLists, parse_document, require_objects
+from cub.store.formats.document import (
+    DoubledLines,
+    ImportedTasks,
+    TaskLists,
+    parse_document,
+    require_objects,
+)
+from cub.store.formats.import_memory import forget_import
 from cub.store.formats.prd import PRD, find_story_lists, parse_prd
 from cub.store.formats.task_master import TASK_MASTER, find_task_lists, parse_task_master
-from cub.store.jsonl import Record, decode_record, iter_lines
-from cub.store.task_index import TaskIndex
+from cub.store.jsonl import JsonlLine, Record, decode_record, iter_lines
+from cub.store.task_index import TaskIndex, parse_task
+from cub.store.task_schema import normalize_record
 
 AUTO_FORMAT = "auto"
 JSONL = "jsonl"
@@ -49,9 +58,18 @@ def make_format_error(name: str, formats: Iterable[str]) -> UsageError:
 
 def _parse_jsonl(data: bytes) -> ImportedTasks:
     tasks = TaskIndex.parse(data)
-    renamed_ids = [task.new_id for task in tasks.renamed_tasks]
-    records = [tasks.read_record(task_id) for task_id in tasks.summaries]
-    return ImportedTasks(JSONL, records, tasks.rejected_lines, renamed_ids)
+    doubled = DoubledLines(tasks.rejected_lines, [])
+    if tasks.duplicate_ids:
+        lines_by_id: dict[str, list[tuple[JsonlLine, Record]]] = {}
+        for line in iter_lines(BytesIO(data)):
+            with suppress(ValueError):
+                record = normalize_record(parse_task(decode_record(line.text)))
+                lines_by_id.setdefault(record["id"], []).append((line, record))
+        for key in tasks.duplicate_ids:
+            new_ids = [task.new_id for task in tasks.renamed_tasks if task.id == key]
+            doubled.add_group(key, lines_by_id[key], new_ids)
+    records = [forget_import(tasks.read_record(task_id)) for task_id in tasks.summaries]
+    return ImportedTasks(JSONL, records, *doubled)
 
 
 _LINE_FORMATS = {JSONL: _parse_jsonl, beads.BEADS: beads.parse_beads}

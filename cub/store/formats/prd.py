@@ -51,8 +51,8 @@ def parse_prd(lists: TaskLists, where: str) -> ImportedTasks:
     records = []
     for number, raw in enumerate(chain(*lists.values()), 1):
         task_id = unique_ids.assign(_make_id(raw, f"story {number}", where))
-        records.append(attach_origin(_story_to_task(raw, task_id), raw, PRD))
-    return ImportedTasks(PRD, records, [], unique_ids.renamed_ids)
+        records.append(attach_origin(_story_to_task(raw, task_id), raw, PRD, _ALIASES))
+    return ImportedTasks(PRD, records, [], unique_ids.warnings)
 
 
 def _make_id(raw: Record, what: str, where: str) -> str:

@@ -7,19 +7,36 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
+from cub.json_values import get_object
 from cub.store.jsonl import Record, dump_canonical
-from cub.store.task_schema import KNOWN_KEYS, normalize_priority
+from cub.store.task_schema import KEYS_OF_OTHERS, KNOWN_KEYS, LAST_IMPORT, normalize_priority
 
 ORIGIN = "origin"
+NO_ALIASES: Mapping[str, Sequence[str]] = {}
 # Fields that most other tools have no word for are read in cub's.
 _EXTRA_TEXTS, _EXTRA_LISTS = ("issue_type", "parent", "assignee"), ("labels", "checks")
 _BULLET = re.compile(r"(?:[-*+•] (?:\[[ xX]\] )?|\d+[.)] )\s*")
 
 
-def attach_origin(record: Record, raw: Record, format_name: str) -> Record:
-    """Return a record with a digest of its source, by which the next import knows it again."""
+def attach_origin(
+    record: Record, raw: Record, format_name: str, aliases: Mapping[str, Sequence[str]] = NO_ALIASES
+) -> Record:
+    """Return a record with its source: a digest, and the fields that the record can't hold."""
+    names = {alias: key for key, others in aliases.items() for alias in others}
     digest = blake2b(dump_canonical(raw).encode(), digest_size=6).hexdigest()
-    return {**record, ORIGIN: {"format": format_name, "digest": digest}}
+    lost = {k: v for k, v in raw.items() if not _holds_field(record, {k, names.get(k, k)}, v)}
+    fields = {"fields": lost} if lost else {}
+    return {**record, ORIGIN: {"format": format_name, "digest": digest, **fields}}
+
+
+def _holds_field(record: Record, names: Iterable[str], value: object) -> bool:
+    """Return whether a record has a value of its source, under one of its names or cub's."""
+    for name in names:
+        own = record.get(name, record.get(KEYS_OF_OTHERS.get(name, name)))
+        own = join_criteria(own) if isinstance(own, list) and isinstance(value, str) else own
+        if type(own) is type(value) and own == value:
+            return True
+    return False
 
 
 def get_source_digest(record: Record, format_name: str) -> str | None:
@@ -28,6 +45,11 @@ def get_source_digest(record: Record, format_name: str) -> str | None:
     if not isinstance(origin, dict) or origin.get("format") != format_name:
         return None
     return str(origin.get("digest"))
+
+
+def get_source_value(record: Record, key: str) -> Any:
+    """Return the value that a field has at the source of a task, if it differs; None otherwise."""
+    return get_object(get_object(record, ORIGIN), "fields").get(key)
 
 
 def rename_aliases(raw: Record, aliases: Mapping[str, Sequence[str]]) -> Record:
@@ -53,7 +75,7 @@ def pick_extras(raw: Record) -> Record:
 
 def pick_unknown(raw: Record, used: Iterable[str]) -> Record:
     """Return the fields that are not in `used` and that cub would not take for its own."""
-    known = {*used, *KNOWN_KEYS, ORIGIN}
+    known = {*used, *KNOWN_KEYS, ORIGIN, LAST_IMPORT}
     return {key: value for key, value in raw.items() if key not in known and value is not None}
 
 

@@ -72,8 +72,9 @@ def parse_task_master(lists: TaskLists, where: str) -> ImportedTasks:
     for entry in entries:  # a task comes before its subtasks
         subtasks = _list_subtasks(entry.raw)
         raw = {k: v for k, v in entry.raw.items() if k != "subtasks" or not subtasks}
-        tasks[entry.id] = attach_origin(_entry_to_task(entry, tasks), raw, TASK_MASTER)
-    return ImportedTasks(TASK_MASTER, list(tasks.values()), [], unique_ids.renamed_ids)
+        names = {**_ALIASES, "notes": ("details",)}
+        tasks[entry.id] = attach_origin(_entry_to_task(entry, tasks), raw, TASK_MASTER, names)
+    return ImportedTasks(TASK_MASTER, list(tasks.values()), [], unique_ids.warnings)
 
 
 def _iter_entries(

@@ -12,7 +12,8 @@ from cub.actions.tasks.transitions import claim_task, close_tasks, park_tasks
 from cub.errors import CubError
 from cub.project.project import Project
 from cub.store.formats import parse_tasks
-from cub.store.jsonl import Record
+from cub.store.formats.import_memory import forget_import
+from cub.store.jsonl import Record, encode_record
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.conftest import git
 
@@ -47,6 +48,11 @@ def imported(stores: Stores, *issues: Record, name: str = "beads", **options: An
 def tasks_file(stores: Stores) -> bytes:
     path = stores.root / TASKS_FILE
     return path.read_bytes() if path.exists() else b""
+
+
+def edit_task(stores: Stores, key: str, values: dict[str, Any]) -> None:
+    with stores.transaction() as transaction:
+        transaction.update_task(key, values)
 
 
 def record(stores: Stores, key: str) -> Record:
@@ -120,7 +126,8 @@ def test_no_import_opens_what_is_closed(stores: Stores, status: str) -> None:
     after = record(stores, "bake-1")
     assert (after["title"], after["status"]) == ("Build it", "closed")
     assert after["close_reason"] == "no_change"
-    assert taken.task_result.messages == [f"bake-1 stays closed; the file says {status}."]
+    says = [] if status == "open" else ["bake-1 stays closed; the file says in_progress."]
+    assert taken.task_result.messages == says
 
 
 def test_what_somebody_works_on_here_is_not_taken_back(stores: Stores) -> None:
@@ -132,12 +139,148 @@ def test_what_somebody_works_on_here_is_not_taken_back(stores: Stores) -> None:
     assert (after["assignee"], "lease" in after) == ("ida", True)
 
 
-def test_what_was_set_aside_here_stays_so_and_is_told(stores: Stores) -> None:
+def test_what_was_set_aside_here_stays_so_and_is_told_if_the_source_says_otherwise(
+    stores: Stores,
+) -> None:
     imported(stores, OVEN)
     park_tasks(stores, ["bake-1"])
-    taken = imported(stores, {**OVEN, "title": "Build it"})
+    assert imported(stores, {**OVEN, "title": "Build it"}).task_result.messages == []
+    taken = imported(stores, {**OVEN, "title": "Build it", "status": "in_progress"})
     assert record(stores, "bake-1")["status"] == "parked"
-    assert taken.task_result.messages == ["bake-1 stays parked; the file says open."]
+    assert taken.task_result.messages == ["bake-1 stays parked; the file says in_progress."]
+    assert [(one.task, one.fields) for one in taken.conflicts] == [("bake-1", ["status"])]
+
+
+def test_what_the_source_set_aside_is_free_again_with_it(stores: Stores) -> None:
+    imported(stores, {**OVEN, "status": "deferred"})
+    assert imported(stores, OVEN).task_result.messages == []
+    assert record(stores, "bake-1")["status"] == "open"
+
+
+def test_what_the_source_closed_is_not_opened_by_it(stores: Stores) -> None:
+    imported(stores, {**OVEN, "status": "closed"})
+    taken = imported(stores, OVEN)
+    assert record(stores, "bake-1")["status"] == "closed"
+    assert taken.task_result.messages == ["bake-1 stays closed; the file says open."]
+
+
+def test_a_second_import_takes_what_changed_there_and_keeps_what_changed_here(
+    stores: Stores,
+) -> None:
+    imported(stores, {**OVEN, "labels": ["brick", "hot"], "assignee": "jon"})
+    edits = {"title": "Build both ovens", "labels": ["brick", "hot", "big"], "assignee": None}
+    edit_task(stores, "bake-1", edits)
+    theirs = {**OVEN, "labels": ["hot", "new"], "assignee": "jon", "priority": 0, "design": "Round"}
+    shown = imported(stores, theirs, dry_run=True)
+    taken = imported(stores, theirs)
+    after = record(stores, "bake-1")
+    assert (after["title"], after["priority"], after["design"]) == ("Build both ovens", 0, "Round")
+    assert (sorted(after["labels"]), "assignee" in after) == (["big", "hot", "new"], False)
+    assert (taken.conflicts, taken.task_result.messages) == ([], [])
+    assert shown.changed == taken.changed
+    before = tasks_file(stores)
+    assert imported(stores, theirs).unchanged == 1
+    assert tasks_file(stores) == before
+
+
+def test_a_conflict_keeps_the_value_of_this_project_and_is_told_once(stores: Stores) -> None:
+    imported(stores, OVEN)
+    edit_task(stores, "bake-1", {"title": "Build both ovens"})
+    theirs = {**OVEN, "title": "Build it", "description": "Of brick."}
+    shown = imported(stores, theirs, dry_run=True)
+    taken = imported(stores, theirs)
+    told = ["bake-1 keeps title as changed here; the file has changed it differently."]
+    assert shown.task_result.messages == taken.task_result.messages == told
+    assert [(one.task, one.fields) for one in taken.conflicts] == [("bake-1", ["title"])]
+    after = record(stores, "bake-1")
+    assert (after["title"], after["description"]) == ("Build both ovens", "Of brick.")
+    again = imported(stores, theirs)
+    assert (again.unchanged, again.conflicts) == (1, [])
+    newer = imported(stores, {**theirs, "title": "Build both ovens"})
+    assert (newer.unchanged, newer.conflicts) == (1, [])
+
+
+def test_a_field_that_the_source_deletes_goes_unless_it_was_changed_here(stores: Stores) -> None:
+    more = {"design": "Round", "estimated_minutes": 30, "description": "Of brick."}
+    imported(stores, {**OVEN, **more})
+    edit_task(stores, "bake-1", {"description": "Of clay."})
+    taken = imported(stores, OVEN)
+    after = record(stores, "bake-1")
+    assert not {"design", "estimated_minutes"} & after.keys()
+    assert after["description"] == "Of clay."
+    assert [one.fields for one in taken.conflicts] == [["description"]]
+
+
+def test_a_task_of_an_earlier_cub_remembers_its_source_from_now_on(stores: Stores) -> None:
+    closed = {**OVEN, "status": "closed", "close_reason": "It stands"}
+    imported(stores, closed)
+    old = record(stores, "bake-1")
+    del old["last_import"], old["origin"]["fields"]
+    (stores.root / TASKS_FILE).write_bytes(encode_record(old) + b"\n")
+    edit_task(stores, "bake-1", {"title": "Mine"})
+    assert len(imported(stores, closed).changed) == 1
+    after = record(stores, "bake-1")
+    assert after["origin"]["fields"] == {"close_reason": "It stands"}
+    assert after["title"] == "Mine"
+    imported(stores, {**closed, "priority": 0})
+    assert (record(stores, "bake-1")["title"], record(stores, "bake-1")["priority"]) == ("Mine", 0)
+
+
+def test_an_older_copy_of_the_source_takes_nothing_back(stores: Stores) -> None:
+    imported(stores, {**OVEN, "title": "New", "updated_at": "2026-01-03T08:00:00Z"})
+    assert imported(stores, {**OVEN, "updated_at": "2026-01-02T08:00:00Z"}).unchanged == 1
+    assert record(stores, "bake-1")["title"] == "New"
+
+
+def test_what_is_lost_of_a_source_is_in_its_origin_after_edits_and_an_export(
+    stores: Stores, tmp_path: Path
+) -> None:
+    imported(stores, {**OVEN, "status": "closed", "close_reason": "It stands", "x_y": [1]})
+    edit_task(stores, "bake-1", {"title": "Both"})
+    data = export_tasks(stores, "jsonl").data
+    (tmp_path / "other").mkdir()
+    other = open_stores(Project.load(tmp_path / "other"), "ida", DAY)
+    import_tasks(other, parse_tasks(data, "tasks.jsonl"), "tasks.jsonl")
+    assert export_tasks(other, "jsonl").data == data
+    assert record(other, "bake-1")["origin"]["fields"] == {"close_reason": "It stands"}
+    assert record(other, "bake-1")["x_y"] == [1]
+
+
+@pytest.mark.parametrize("name", ["beads", "jsonl"])
+def test_an_id_on_two_lines_without_dates_stops_the_import(stores: Stores, name: str) -> None:
+    one = {"id": "a", "title": "A", "status": "open"}
+    with pytest.raises(CubError) as raised:
+        imported(stores, one, BREAD, {**one, "title": "B"}, name=name)
+    assert raised.value.where == "issues.jsonl:3"
+    what = "line 1 also has the ID a, with other values, and no date says which are newer"
+    assert raised.value.message == what
+    assert not (stores.root / TASKS_FILE).exists()
+
+
+@pytest.mark.parametrize("name", ["beads", "jsonl"])
+def test_an_id_on_two_dated_lines_is_one_task_and_is_told(stores: Stores, name: str) -> None:
+    newer = {**OVEN, "title": "Both", "updated_at": "2026-01-03T08:00:00Z"}
+    taken = imported(stores, newer, BREAD, OVEN, name=name)
+    assert record(stores, "bake-1")["title"] == "Both"
+    warning = taken.task_result.warnings[-1].message
+    assert warning == "lines 1 and 3 have the ID bake-1: the newest values of both are imported"
+
+
+def test_two_issues_with_one_id_stop_the_import_and_two_tasks_get_two_ids(stores: Stores) -> None:
+    other = {**OVEN, "title": "Other", "created_at": "2026-01-02T08:00:00Z"}
+    with pytest.raises(CubError, match="line 1 also has the ID bake-1, and was created at another"):
+        imported(stores, OVEN, other)
+    taken = imported(stores, OVEN, other, name="jsonl")
+    assert len(taken.added) == 2
+    what = f"lines 1 and 2 have the ID bake-1: one of the tasks is now {taken.added[1]['id']}"
+    assert taken.task_result.warnings[-1].message == what
+
+
+def test_a_task_that_no_line_can_hold_is_refused(stores: Stores) -> None:
+    deep = json.loads("[" * 250 + "]" * 250)
+    data = json.dumps([{"id": "a", "passes": False, "x": deep}]).encode()
+    with pytest.raises(CubError, match="a is nested too deep"):
+        import_tasks(stores, parse_tasks(data, "prd.json"), "prd.json")
 
 
 def test_what_only_the_source_worked_on_is_free_again_with_it(stores: Stores) -> None:
@@ -203,7 +346,8 @@ def test_doubled_ids_are_told(stores: Stores) -> None:
     data = b'{"tasks": [{"id": 1, "title": "a"}, {"id": 1, "title": "b"}]}'
     taken = import_tasks(stores, parse_tasks(data, "tasks.json"), "tasks.json")
     assert [one["id"] for one in taken.added] == ["1", "1-2"]
-    assert "two tasks have the same ID" in taken.task_result.warnings[0].message
+    told = "tasks 1 and 2 of the file have the ID 1: the second one is now 1-2"
+    assert taken.task_result.warnings[0].message == told
 
 
 def test_a_line_that_is_none_stops_the_import_before_it_begins(stores: Stores) -> None:
@@ -220,7 +364,9 @@ def test_an_export_can_be_imported_elsewhere(stores: Stores, tmp_path: Path) -> 
     imported(stores, OVEN, BREAD)
     close_tasks(stores, ["bake-1"], None)
     data, total, warnings = export_tasks(stores, "jsonl")
-    assert (total, warnings, data) == (2, [], tasks_file(stores))
+    assert (total, warnings) == (2, [])
+    lines = tasks_file(stores).splitlines()
+    assert data.splitlines() == [encode_record(forget_import(json.loads(one))) for one in lines]
     (tmp_path / "other").mkdir()
     other = open_stores(Project.load(tmp_path / "other"), "ida", DAY)
     import_tasks(other, parse_tasks(data, "tasks.jsonl"), "tasks.jsonl")

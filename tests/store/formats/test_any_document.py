@@ -13,6 +13,7 @@ from cub.errors import CubError
 from cub.store.formats import parse_tasks
 from cub.store.formats.source_fields import get_source_digest
 from cub.store.jsonl import Record, encode_record
+from cub.store.task_schema import KEYS_OF_OTHERS
 from tests.examples import hardly_any_examples
 from tests.store.formats.samples import issues, kept, master_documents, stories
 
@@ -31,7 +32,23 @@ def read(data: bytes, name: str) -> list[Record]:
 @given(issues())
 def test_issues_of_beads(raws: list[Record]) -> None:
     data = b"".join(encode_record(raw) + b"\n" for raw in raws)
-    assert [record["id"] for record in read(data, "beads")] == [raw["id"] for raw in raws]
+    found = read(data, "beads")
+    assert [record["id"] for record in found] == [raw["id"] for raw in raws]
+    for raw, record in zip(raws, found, strict=True):
+        assert [key for key in raw if not is_kept(record, key, raw[key])] == []
+
+
+def is_kept(record: Record, key: str, value: Any) -> bool:
+    """Whether a task has a value of its source: in a field, or beside them."""
+    criteria = value if key == "acceptance_criteria" and isinstance(value, str) else None
+    lines = [f"- {line}" for line in record.get(key) or ()] if criteria else []
+    beside = record["origin"].get("fields", {}).get(key, record)
+    return (
+        value in (None, beside)
+        or record.get(KEYS_OF_OTHERS.get(key, key)) == value
+        or record.get(key) == value
+        or criteria in (*(record.get(key) or ()), "\n".join(lines))
+    )
 
 
 @hardly_any_examples

@@ -66,9 +66,13 @@ def print_task_page(detail: TaskDetails) -> None:
 
 
 def _iter_facts(record: Record, now: datetime) -> Iterator[tuple[str, str]]:
+    from cub.store.formats.source_fields import get_source_value
+
     for key, name in _FACTS:
         if (value := record.get(key)) is not None:
-            yield name, f"P{value}" if key == "priority" else str(value)
+            source = get_source_value(record, key) if key == "close_reason" else None
+            shown = f"P{value}" if key == "priority" else str(value)
+            yield name, f"{shown}: {source}" if source else shown
     for key, name in _TIMES:
         if (value := record.get(key)) is not None:
             yield name, format_time_with_age(value, now)
