@@ -31,7 +31,7 @@ MAX_MODULES = {
     "cub.harness": 30,
     "cub.masking": 8,
     # One module an agent, and the table of all of them.
-    "cub.agent_profiles": 11,
+    "cub.agent_profiles": 14,
     "cub.model_server": 9,
     "cub.processes": 8,
     "cub.project": 17,

@@ -5,24 +5,25 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 
-from cub.actions.agent_context import SECTION_LABEL, ContextSource, list_loading_agents
+from cub.actions.agent_context import ContextSource, list_loading_agents
 from cub.actions.managed_files import CONSTITUTION, MAP
 from cub.actions.plan_warnings import ONE_FILE_HINT, UNREAD_HINT
 from cub.actions.project_state import ProjectState
+from cub.actions.project_texts import SECTION_LABEL
 from cub.actions.section_specs import AGENTS, CLAUDE
+from cub.agent_profiles.claude import CLAUDE as CLAUDE_PROFILE
+from cub.agent_profiles.claude import CLAUDE_READS_AGENTS_SINCE
+from cub.agent_profiles.profiles import NAMED_PROFILES, find_profile
 from cub.edit.plan import PlanWarning
 from cub.files import FileTree
 from cub.project.agent_reading import (
-    CLAUDE_READS_AGENTS_SINCE,
-    NAMED_READINGS,
-    find_agent_reading,
     find_claude_files,
 )
 from cub.project.project import Project
 from cub.project.targets import is_nested_target, list_reading_agents
 
-_NAMED_TITLES = frozenset(reading.title for reading in NAMED_READINGS)
-_CLAUDE_TITLE = find_agent_reading("claude").title
+_NAMED_TITLES = frozenset(profile.title for profile in NAMED_PROFILES)
+_CLAUDE_TITLE = CLAUDE_PROFILE.title
 
 
 def list_reader_names(state: ProjectState, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -102,7 +103,7 @@ def suggest_reading_fix(
 def describe_cut_sources(sources: Sequence[ContextSource], agent: str) -> Iterator[str]:
     """Yield a sentence for each file that the agent of a run does not load to its end."""
     for path in dict.fromkeys(source.path for source in sources if source.is_cut):
-        title = find_agent_reading(agent).title
+        title = find_profile(agent).title
         message = f"{title} does not read {path} to its end, and no AGENTS.md in a subdirectory"
         yield f"{message}: the run adds the rest of {path} to the prompt; {UNREAD_HINT}"
 

@@ -19,11 +19,12 @@ from cub.actions.project_state import (
 )
 from cub.actions.remove import plan_managed_file_removal, plan_section_removals
 from cub.actions.section_edits import EditedPolicy, SectionWriteOptions, merge_plans, plan_section
+from cub.agent_profiles.claude import CLAUDE_LOCAL_FILE
 from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError, raise_all
 from cub.files import PlannedTree
 from cub.files.internal_files import ScheduleWrite, write_now
-from cub.project.agent_reading import CLAUDE_LOCAL_FILE, find_claude_above, find_claude_files
+from cub.project.agent_reading import find_claude_above, find_claude_files
 from cub.project.checkout_state import STATE_FILE, CheckoutState
 from cub.project.config import CONFIG_FILE
 from cub.project.config_writer import set_targets

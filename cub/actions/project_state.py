@@ -9,6 +9,7 @@ from posixpath import basename, dirname
 
 from cub.actions.managed_files import CONSTITUTION, INLINED_FILES, MANAGED_FILES, MAP, RUNLOOP
 from cub.actions.section_specs import AvailableFiles, assign_section_specs
+from cub.agent_profiles.claude import CLAUDE_FOLDER_FILE
 from cub.agent_profiles.gemini import get_gemini_file_names
 from cub.debug_log import log_debug
 from cub.edit.document import Document
@@ -17,7 +18,7 @@ from cub.edit.file_imports import inline_file
 from cub.edit.repair.unmarked_sections import UnmarkedSection, find_unmarked_sections
 from cub.errors import CubError, NewerVersionError
 from cub.files import FileTree, PlannedTree
-from cub.project.agent_reading import CLAUDE_FOLDER_FILE, find_claude_files, list_default_targets
+from cub.project.agent_reading import find_claude_files, list_default_targets
 from cub.project.checkout_state import STATE_FILE, CheckoutState
 from cub.project.instruction_files import InstructionFile, read_instruction_files, remove_duplicates
 from cub.project.project import Project

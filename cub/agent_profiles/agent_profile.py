@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from cub.agent_profiles.agent_files import AgentReading
 from cub.config_edit.config_text import ConfigFormat
 from cub.config_edit.string_list import ListLocation
 from cub.files import FileTree
@@ -86,7 +87,7 @@ class AgentProfile:
     `folder` has its settings. `settings` and `executables` are regular expressions of paths: of
     settings that can make it execute something, and of files that it executes or obeys.
     `reading_list` is None if it has no such setting; so is `redirect`, which points it at a model
-    server.
+    server, and `reading` if cub does not know what it loads at its start.
     """
 
     title: str
@@ -104,6 +105,7 @@ class AgentProfile:
     executables: tuple[str, ...] = ()
     reading_list: ReadingList | None = None
     redirect: Callable[[Redirect], None] | None = None
+    reading: AgentReading | None = None
 
     def is_outdated(self, version: str) -> bool:
         """Return whether a version is older than the oldest one known to work; "" is not."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ReadingList, Redirect
 from cub.config_edit.config_text import YAML
 
@@ -38,6 +41,18 @@ def _redirect(redirect: Redirect) -> None:
     redirect.write_settings(".aider/caches/model_prices_and_context_window.json", '{"local": {}}')
 
 
+def _list_aider_entries(files: AgentFiles) -> Iterator[LoadedFile]:
+    folders = dict.fromkeys((files.start, files.list_repository_folders()[0], files.home))
+    paths = [files.join(files.start, one) for one in files.find_arguments("--config", "-c")]
+    paths = paths or [f"{folder}/{AIDER_LIST.files[0]}" for folder in folders if folder]
+    variable = files.environ.get("AIDER_READ", "")
+    given = files.find_arguments("--read") or [variable] * bool(variable)
+    lists = (files.read_list(path, AIDER_LIST.keys, AIDER_LIST.format) for path in paths)
+    # The first list replaces the others.
+    names = given or next((listed for listed in lists if listed is not None), [])
+    yield from map(LoadedFile, files.expand(names, has_globs=False))
+
+
 AIDER = AgentProfile(
     name="aider",
     title="aider",
@@ -49,4 +64,5 @@ AIDER = AgentProfile(
     settings=(r"\.aider\.conf\.yml",),
     reading_list=AIDER_LIST,
     redirect=_redirect,
+    reading=AgentReading(_list_aider_entries),
 )

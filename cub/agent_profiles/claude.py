@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import json
+import posixpath
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
 
+from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile, compile_glob
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, Redirect, is_root
+from cub.edit.document import Document
+from cub.edit.file_imports import find_imports
 
+CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE = ".claude/CLAUDE.md", "CLAUDE.local.md"
+CLAUDE_READS_AGENTS_SINCE = (2, 1, 277)
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_RULE_FOR_PATHS = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(?:(?!---).*\n)*?paths:")
+# It imports no files of other types; it has a list of some eighty that it does.
+_NO_TEXT = re.compile(
+    r"\.(?:png|jpe?g|gif|webp|svg|ico|pdf|zip|gz|mdc|mdx|docx?|exe|so|bin)$", re.IGNORECASE
+)
+_SETTING_SOURCES = {"project": "settings.json", "local": "settings.local.json"}
 _OFFLINE = {
     "ANTHROPIC_API_KEY": DUMMY_KEY,
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -31,6 +47,114 @@ def _redirect(redirect: Redirect) -> None:
     redirect.argv = ("--settings", json.dumps({"env": redirect.environ}))
 
 
+def _list_claude_entries(files: AgentFiles) -> Iterator[LoadedFile]:
+    variables = ("CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_DISABLE_CLAUDE_MDS")
+    if "--bare" in files.arguments or any(files.environ.get(name) for name in variables):
+        return
+    sources, is_loaded = _get_claude_sources(files), _make_claude_filter(files)
+    user = files.find_user_folder("CLAUDE_CONFIG_DIR", ".claude")
+    if user and "user" in sources:
+        yield LoadedFile(f"{user}/CLAUDE.md")
+        yield from map(LoadedFile, list_rules(files, f"{user}/rules"))
+    folders = _list_claude_folders(files)
+    limit = "" if _may_import_all(files, user) else files.start
+    names = [name for name in ("CLAUDE.md", CLAUDE_FOLDER_FILE) if "project" in sources]
+    names += [CLAUDE_LOCAL_FILE] if "local" in sources else []
+    paths = [posixpath.join(folder, name) for folder in folders for name in names]
+    own = [path for path in paths if posixpath.dirname(path) != user and is_loaded(path)]
+    own = [path for path in own if _COMMENT.sub(b"", files.read(path)).strip()]
+    is_old = bool(files.version) and files.version < CLAUDE_READS_AGENTS_SINCE
+    if not own and not is_old and "project" in sources:
+        own = [posixpath.join(folder, "AGENTS.md") for folder in folders]
+    yield from (LoadedFile(path, limit=limit) for path in own)
+    for folder in folders if "project" in sources else ():
+        rules = list_rules(files, posixpath.join(folder, ".claude/rules"))
+        yield from (LoadedFile(path, limit=limit) for path in rules)
+
+
+def _list_claude_folders(files: AgentFiles) -> list[str]:
+    """Return the folders whose files it loads, from the disk's to the one that it starts in."""
+    inner = files.list_folders(files.root)
+    above = files.list_folders()[: -len(inner)][::-1] if files.outside else []
+    return [*skip_checkout(above)[::-1], *inner]
+
+
+def _get_claude_sources(files: AgentFiles) -> set[str]:
+    named = files.find_arguments("--setting-sources")
+    return {*named[-1].split(",")} if named else {"user", *_SETTING_SOURCES}
+
+
+def _may_import_all(files: AgentFiles, user: str) -> bool:
+    """Return whether the user has allowed imports from outside of the project."""
+    text = files.read(f"{posixpath.dirname(user)}/.claude.json") if user else b""
+    try:
+        projects = json.loads(text).get("projects", {}) if text else {}
+        return bool(projects.get(files.start, {}).get("hasClaudeMdExternalIncludesApproved"))
+    except (ValueError, AttributeError):
+        return False
+
+
+def _make_claude_filter(files: AgentFiles) -> Callable[[str], bool]:
+    """Return whether Claude Code loads a path: not what `claudeMdExcludes` names, nor an image."""
+    sources, keys = _get_claude_sources(files), ("claudeMdExcludes",)
+    user = files.find_user_folder("CLAUDE_CONFIG_DIR", ".claude")
+    settings = [f"{user}/settings.json"] if user and "user" in sources else []
+    names = (name for source, name in _SETTING_SOURCES.items() if source in sources)
+    settings += [f"{files.start}/.claude/{name}" for name in names]
+    patterns = [one for path in settings for one in files.read_list(path, keys) or ()]
+    for text in files.find_arguments("--settings")[-1:]:
+        patterns += _parse_settings(files, text)
+    tests = [compile_glob(pattern) for pattern in patterns]
+    return lambda path: not _NO_TEXT.search(path) and not any(test(path) for test in tests)
+
+
+def _parse_settings(files: AgentFiles, text: str) -> list[str]:
+    """Return the patterns that settings of the command line have: JSON, or the name of a file."""
+    if not text.lstrip().startswith("{"):
+        return files.read_list(files.join(files.start, text), ("claudeMdExcludes",)) or []
+    try:
+        found = json.loads(text).get("claudeMdExcludes", [])
+    except ValueError:
+        return []
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+
+def _exclude_from_claude(files: AgentFiles, path: str) -> tuple[str, ...] | None:
+    """Return the settings with one more file to exclude; None if others are on the command line.
+
+    Claude Code reads only the last of several.
+    """
+    settings = files.find_arguments("--settings")
+    tree: Any = {}
+    try:
+        tree = json.loads(settings[-1]) if settings else {}
+        tree["claudeMdExcludes"] = [*tree.get("claudeMdExcludes", []), path]
+    except (ValueError, TypeError, AttributeError):
+        return None
+    return ("--settings", json.dumps(tree))
+
+
+def list_rules(files: AgentFiles, folder: str) -> Iterator[str]:
+    """Yield the rules in a folder that it loads at its start."""
+    for name in sorted(files.list_names(folder)):
+        path = f"{folder}/{name}"
+        if not name.endswith(".md"):
+            yield from list_rules(files, path) if "." not in name else ()
+        elif files.has_path_rules or not _RULE_FOR_PATHS.match(files.read(path)):
+            yield path
+
+
+def _find_claude_imports(data: bytes) -> list[str]:
+    """Return what Claude Code imports: not in code or comments, and without `#` parts."""
+    return sorted(name.partition("#")[0] for name in find_imports(Document(data).text))
+
+
+def skip_checkout(folders: list[str]) -> list[str]:
+    """Return the folders above a work tree without those of the checkout that it is in."""
+    ends = [n for n, name in enumerate(folders) if name.endswith("/.cub/worktrees")]
+    return folders if not ends else folders[: ends[0]] + folders[ends[0] + 3 :]
+
+
 CLAUDE = AgentProfile(
     name="claude",
     title="Claude Code",
@@ -46,4 +170,11 @@ CLAUDE = AgentProfile(
     settings=(r"\.claude/settings(?:\.local)?\.json", r"\.mcp\.json"),
     executables=(r"\.claude/(?:agents|commands|skills)/.*",),
     redirect=_redirect,
+    reading=AgentReading(
+        _list_claude_entries,
+        _find_claude_imports,
+        import_depth=4,
+        make_filter=_make_claude_filter,
+        prevent_load=_exclude_from_claude,
+    ),
 )

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
+import tomllib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, Redirect
 
 CODEX_OVERRIDE = "AGENTS.override.md"  # it takes the place of AGENTS.md
@@ -34,6 +40,65 @@ def _redirect(redirect: Redirect) -> None:
     redirect.argv = ("-c", 'model_provider="local"', "-c", f'model="{redirect.model}"')
 
 
+def _list_codex_entries(files: AgentFiles) -> Iterator[LoadedFile]:
+    user = files.find_user_folder("CODEX_HOME", ".codex")
+    for name in (CODEX_OVERRIDE, "AGENTS.md") if user else ():
+        if files.read(f"{user}/{name}").strip():
+            yield LoadedFile(f"{user}/{name}")
+            break
+    settings, folders = _read_codex_settings(files, user)
+    fallbacks = settings.get("project_doc_fallback_filenames")
+    names = (CODEX_OVERRIDE, "AGENTS.md", *(fallbacks if isinstance(fallbacks, list) else ()))
+    limit = settings.get("project_doc_max_bytes")
+    rest = limit if isinstance(limit, int) else CODEX_MAX_BYTES
+    for folder in folders:
+        there = files.list_names(folder)
+        for path in [posixpath.join(folder, name) for name in names if name in there][:1]:
+            yield LoadedFile(path, rest)
+            rest = max(0, rest - len(files.read(path)))
+
+
+def _read_codex_settings(files: AgentFiles, user: str) -> tuple[dict[str, Any], list[str]]:
+    """Return Codex's settings, and the folders whose files it reads.
+
+    It reads the settings of a project only if the user trusts it.
+    """
+    settings = _read_toml(files, f"{user}/config.toml") if user else {}
+    if "--ignore-user-config" in files.arguments:
+        settings = {}
+    given = _parse_codex_arguments(files.find_arguments("-c", "--config"))
+    markers = {**settings, **given}.get("project_root_markers", [".git"])
+    folders = files.list_repository_folders(markers)
+    projects = settings.get("projects")
+    trusted = projects.get(folders[0], {}) if isinstance(projects, dict) else {}
+    if isinstance(trusted, dict) and trusted.get("trust_level") == "trusted":
+        for folder in folders:
+            settings |= _read_toml(files, f"{folder}/.codex/config.toml")
+    return {**settings, **given}, folders
+
+
+def _read_toml(files: AgentFiles, path: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(files.read(path).decode("utf-8", "replace"))
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _parse_codex_arguments(words: Iterable[str]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    for key, _, value in (word.partition("=") for word in words):
+        try:
+            settings[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            settings[key.strip()] = value
+    return settings
+
+
+def _exclude_from_codex(files: AgentFiles, path: str) -> tuple[str, ...] | None:
+    """Return what keeps Codex from all files of the project; None for one of the user's."""
+    return ("-c", "project_doc_max_bytes=0") if files.is_below(path, files.root) else None
+
+
 CODEX = AgentProfile(
     name="codex",
     title="Codex",
@@ -47,4 +112,5 @@ CODEX = AgentProfile(
     settings=(r"\.codex/config\.toml",),
     executables=(r"\.codex/prompts/.*",),
     redirect=_redirect,
+    reading=AgentReading(_list_codex_entries, prevent_load=_exclude_from_codex),
 )

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import posixpath
+import re
+from collections.abc import Iterator
 
+from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ReadingList, Redirect
 from cub.config_edit.config_text import STRICT_JSON
 from cub.config_edit.string_list import read_string_list
 from cub.errors import CubError
 from cub.files import FileTree
 
+_CODE = re.compile(r"(`+).*?\1", re.DOTALL)
+_IMPORT = re.compile(r"(?<!\S)@([./A-Za-z]\S*)")
 _SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
     "privacy": {"usageStatisticsEnabled": False},
@@ -54,6 +59,27 @@ def _redirect(redirect: Redirect) -> None:
     redirect.write_settings(".gemini/settings.json", _SETTINGS)
 
 
+def _list_gemini_entries(files: AgentFiles) -> Iterator[LoadedFile]:
+    home = files.find_user_folder("GEMINI_CLI_HOME", "")
+    keys, name = GEMINI_LIST.keys, GEMINI_LIST.files[0]
+    folders = [files.start, *([home] if home else ())]
+    found = (files.read_list(f"{folder}/{name}", keys, STRICT_JSON) for folder in folders)
+    listed = next((names for names in found if names is not None), [])
+    cleaned = [posixpath.normpath(one.strip()) for one in listed if one.strip()]
+    names = list(dict.fromkeys((*cleaned, *GEMINI_LIST.default)))
+    if home:
+        yield from (LoadedFile(f"{home}/.gemini/{one}", limit=f"{home}/.gemini") for one in names)
+    top, *folders = files.list_repository_folders()
+    for folder in (top, *folders):
+        yield from (LoadedFile(posixpath.join(folder, one), limit=top) for one in names)
+
+
+def _find_gemini_imports(data: bytes) -> list[str]:
+    """Return what Gemini CLI imports, each time: anything after a blank, except in backticks."""
+    text = _CODE.sub(lambda code: "`" * len(code[0]), data.decode("utf-8-sig", "replace"))
+    return _IMPORT.findall(text)
+
+
 GEMINI = AgentProfile(
     name="gemini",
     title="Gemini CLI",
@@ -68,4 +94,5 @@ GEMINI = AgentProfile(
     executables=(r"\.gemini/(?:agents?|commands?)/.*",),
     reading_list=GEMINI_LIST,
     redirect=_redirect,
+    reading=AgentReading(_list_gemini_entries, _find_gemini_imports, 5, repeats_imports=True),
 )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ReadingList, Redirect
 from cub.config_edit.config_text import JSON
 
+_CLAUDE_FLAGS = ("OPENCODE_DISABLE_CLAUDE_CODE", "OPENCODE_DISABLE_CLAUDE_CODE_PROMPT")
 OPENCODE_LIST = ReadingList(
     ("opencode.jsonc", "opencode.json"),
     ("instructions",),
@@ -47,6 +51,32 @@ def _redirect(redirect: Redirect) -> None:
     redirect.write_settings(".config/opencode/opencode.json", settings)
 
 
+def _list_opencode_entries(files: AgentFiles) -> Iterator[LoadedFile]:
+    is_set = files.environ.get
+    folders = [] if is_set("OPENCODE_DISABLE_PROJECT_CONFIG") else files.list_repository_folders()
+    reads_claude = not any(map(is_set, _CLAUDE_FLAGS))
+    claude = ("CLAUDE.md", ".claude/CLAUDE.md") if reads_claude else ("", "")
+    for name in filter(None, ("AGENTS.md", claude[0], "CONTEXT.md")):
+        if found := [f"{folder}/{name}" for folder in folders if name in files.list_names(folder)]:
+            yield from map(LoadedFile, found)
+            break
+    config = files.find_user_folder("XDG_CONFIG_HOME", ".config")
+    named = files.find_user_folder("OPENCODE_CONFIG_DIR", "")
+    named = "" if named == files.home else named
+    users = list(filter(None, (named, f"{config}/opencode" * bool(config))))
+    texts = [f"{folder}/AGENTS.md" for folder in users]
+    texts += [f"{files.home}/{claude[1]}"] if files.home and claude[1] else []
+    yield from map(LoadedFile, [path for path in texts if files.read(path)][:1])
+    inner = [f"{folder}/.opencode" for folder in folders]
+    settings = [f"{folder}/{name}" for folder in (*users, *folders, *inner)
+                for name in OPENCODE_LIST.files]  # fmt: skip
+    settings += [files.find_user_folder("OPENCODE_CONFIG", "")] * bool(is_set("OPENCODE_CONFIG"))
+    for path in settings:
+        listed = files.read_list(path, OPENCODE_LIST.keys) or ()
+        texts = [one for folder in folders or [files.start] for one in files.expand(listed, folder)]
+        yield from map(LoadedFile, texts)
+
+
 OPENCODE = AgentProfile(
     name="opencode",
     title="opencode",
@@ -62,4 +92,5 @@ OPENCODE = AgentProfile(
     executables=(r"\.opencode/(?:agents?|commands?)/.*",),
     reading_list=OPENCODE_LIST,
     redirect=_redirect,
+    reading=AgentReading(_list_opencode_entries),
 )

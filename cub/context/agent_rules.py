@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cub.agent_profiles.agent_files import AgentFiles
+from cub.agent_profiles.profiles import NAMED_PROFILES, find_profile
 from cub.context.rules import RuleSearch
 from cub.context.text_reader import TextReader
 from cub.errors import UsageError
 from cub.files import DiskTree
-from cub.project.agent_reading import (
-    NAMED_READINGS,
-    AgentFiles,
-    find_agent_reading,
-    find_claude_above,
-    list_loaded_files,
-)
+from cub.project.agent_reading import find_agent_reading, list_loaded_files
 from cub.project.rule_locations import (
     RuleLocation,
     is_read_by,
@@ -31,7 +27,7 @@ def find_agent_rules(reader: TextReader, agent: str) -> tuple[RuleSearch, int]:
     UsageError for a name that neither has.
     """
     search = RuleSearch(reader)
-    known = {row.name for row in NAMED_READINGS}
+    known = {profile.name for profile in NAMED_PROFILES}
     names = sorted({*known, *list_rule_agents()})
     if agent not in names:
         near = suggest_similar(agent, names)
@@ -52,23 +48,17 @@ def find_agent_rules(reader: TextReader, agent: str) -> tuple[RuleSearch, int]:
 
 def _add_loaded_files(search: RuleSearch, agent: str) -> int:
     reading, reader = find_agent_reading(agent), search.reader
+    root, anchor = reader.root.as_posix(), DiskTree(Path(reader.root.anchor))
+    environ = {"HOME": reader.home.as_posix()} if reader.home else {}
     files = AgentFiles(
-        DiskTree(reader.root),
-        _list_candidates(reader) if reading.matches_paths else (),
-        DiskTree(reader.home) if reader.home else None,
-        has_claude_above=find_claude_above(reader.root, reader.home) is not None,
+        DiskTree(reader.root), root, outside=anchor, environ=environ, has_path_rules=True
     )
     for loaded in list_loaded_files(reading, files):
-        location = RuleLocation("project", loaded.path, (reading.title,))
-        search.find_at(location, reader.root, loaded.max_bytes)
+        if files.is_below(loaded.path, root):
+            path = files.shorten(loaded.path)
+            location = RuleLocation("project", path, (find_profile(agent).title,))
+            search.find_at(location, reader.root, loaded.max_bytes)
     return reading.import_depth
-
-
-def _list_candidates(reader: TextReader) -> list[str]:
-    """Return the files that settings may name: those at the root, and all that git tracks."""
-    from cub.repomap.listing.file_listing import list_files
-
-    return [*sorted(path.name for path in reader.root.iterdir()), *list_files(reader.root).paths]
 
 
 def _add_locations(

@@ -23,7 +23,8 @@ class LaunchRequest(NamedTuple):
 
     prompt.md and system.md in the attempt's `folder` have the two prompts. Attempts of a task count
     from 1. `permissions` is `auto` or `bypass`. `system_prompt` has the contract of a run, and the
-    instructions that the agent would miss otherwise.
+    instructions that the agent would miss otherwise. The `arguments` keep it from loading a text
+    twice.
     """
 
     prompt: str
@@ -33,6 +34,7 @@ class LaunchRequest(NamedTuple):
     attempt: int
     model: str | None
     permissions: str
+    arguments: tuple[str, ...] = ()
 
 
 class LaunchCommand(NamedTuple):

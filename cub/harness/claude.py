@@ -52,6 +52,8 @@ class ClaudeHarness(NativeHarness):
         "DISABLE_AUTOUPDATER": "1",  # the program must not change in the middle of a run
     }
 
+    no_user_settings: ClassVar = ("--setting-sources", "project,local")
+
     def find_obstacle(self, permissions: str, environ: Mapping[str, str]) -> LaunchObstacle | None:
         """Return that it does not skip permissions as root, except in what is said to be a sandbox.
 
@@ -75,10 +77,9 @@ class ClaudeHarness(NativeHarness):
             argv += ["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]
         if model := self.choose_model(request):
             argv += ["--model", model]
-        if not self.options.user_settings:
-            argv += ["--setting-sources", "project,local"]
         stdin = encode_prompt(request.prompt)
-        return LaunchCommand((*argv, *self.options.arguments), stdin, self.environ)
+        argv += [*self.settings_arguments, *self.options.arguments, *request.arguments]
+        return LaunchCommand(tuple(argv), stdin, self.environ)
 
     def open_reader(self) -> ClaudeReader:
         """Return a reader of Claude Code's stream."""

@@ -34,6 +34,7 @@ class CodexHarness(NativeHarness):
 
     facts: ClassVar = CODEX
     default_environ: ClassVar = {"RUST_LOG": _LOGS}
+    no_user_settings: ClassVar = ("--ignore-user-config",)
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command; the system prompt is at the head of the prompt.
@@ -49,10 +50,9 @@ class CodexHarness(NativeHarness):
             argv += ["-c", 'sandbox_mode="workspace-write"', "--add-dir", str(request.folder)]
         if model := self.choose_model(request):
             argv += ["--model", model]
-        if not self.options.user_settings:
-            argv.append("--ignore-user-config")
+        argv += [*self.settings_arguments, *self.options.arguments, *request.arguments]
         stdin = prepend_system_prompt(request).encode("utf-8", "replace")
-        return LaunchCommand((*argv, *self.options.arguments, "-"), stdin, self.environ)
+        return LaunchCommand((*argv, "-"), stdin, self.environ)
 
     def open_reader(self) -> CodexReader:
         """Return a reader of Codex's stream and log."""

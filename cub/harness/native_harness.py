@@ -46,6 +46,7 @@ class NativeHarness(ABC):
 
     facts: ClassVar[AgentProfile]
     default_environ: ClassVar[Mapping[str, str]] = {}
+    no_user_settings: ClassVar[tuple[str, ...]] = ()
     options: NativeOptions = field(default_factory=NativeOptions)
 
     @property
@@ -82,6 +83,11 @@ class NativeHarness(ABC):
     def login_hint(self) -> str:
         """Return how a person logs in."""
         return self.facts.login
+
+    @property
+    def settings_arguments(self) -> tuple[str, ...]:
+        """Return the arguments that leave out the user's settings, if these are not wanted."""
+        return () if self.options.user_settings else self.no_user_settings
 
     def choose_model(self, request: LaunchRequest) -> str | None:
         """Return the model to ask for, None for the agent's default."""

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from cub.actions.agent_context import (
-    SECTION_LABEL,
     ContextSource,
     list_context_sources,
     render_missing_context,
 )
 from cub.actions.init_update import InitOptions, plan_init
+from cub.actions.project_texts import SECTION_LABEL
 from cub.actions.section_edits import SectionWriteOptions
 from cub.edit.file_imports import find_imports
 from cub.files import FileTree, PlannedTree
@@ -284,7 +284,11 @@ def test_settings_of_the_user_count(tmp_path: Path) -> None:
     (tmp_path / ".gemini").mkdir()
     (tmp_path / ".gemini/settings.json").write_text('{"context": {"fileName": "AGENTS.md"}}')
     project = made({AGENTS: OURS})
-    assert set(times(list_context_sources(project, "gemini", home=tmp_path)).values()) == {1}
+    assert set(
+        times(
+            list_context_sources(project, "gemini", environ={"HOME": tmp_path.as_posix()})
+        ).values()
+    ) == {1}
     assert set(times(list_context_sources(project, "gemini")).values()) == {0}
 
 

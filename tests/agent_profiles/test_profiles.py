@@ -11,7 +11,6 @@ from cub.agent_profiles.profiles import AGENT_TITLES, NAMED_PROFILES, choose_age
 from cub.config_edit.string_list import read_string_list
 from cub.errors import UsageError
 from cub.files import DiskTree, PlannedTree
-from cub.project.agent_reading import NAMED_READINGS
 from tests.project.memory_tree import MemoryTree
 
 ONLY = ("GEMINI.md",)
@@ -103,7 +102,6 @@ def test_all_names_the_agents_that_are_installed_or_used() -> None:
     assert named == (("claude", "codex", "gemini", "aider"), ("opencode",))
     assert choose_agents(["all"], empty, ()) == ((), tuple(AGENT_TITLES))
     assert choose_agents([], empty, [*AGENT_TITLES]) == ((), ())
-    assert {row.name: row.title for row in NAMED_READINGS} == AGENT_TITLES
 
 
 def test_for_an_unknown_agent_the_known_ones_are_named() -> None:

@@ -1,20 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cub.project.agent_reading import (
-    AgentFiles,
-    LoadedFile,
-    find_agent_reading,
-    find_claude_above,
-    list_loaded_files,
-)
+from cub.agent_profiles.agent_files import AgentFiles
+from cub.project.agent_reading import find_agent_reading, find_claude_above, list_loaded_files
 from tests.project.memory_tree import MemoryTree
 
-PATHS = ("AGENTS.md", "CLAUDE.md", ".cub/constitution.md", ".cub/map.md")
 KIB = 1024
 GEMINI = ".gemini/settings.json"
 SETTING = '{"context": {"fileName": "%s"}}'
@@ -25,18 +21,29 @@ def loaded(
     files: Mapping[str, str],
     home: Mapping[str, str] | None = None,
     version: tuple[int, ...] = (),
+    **place: Any,
 ) -> list[str]:
-    found = list_loaded_files(find_agent_reading(agent), opened(files, home, version))
-    return [file.path for file in found]
+    where = replace(opened(files, home, version), **place)
+    return [
+        where.shorten(file.path) for file in list_loaded_files(find_agent_reading(agent), where)
+    ]
 
 
 def opened(
     files: Mapping[str, str], home: Mapping[str, str] | None, version: tuple[int, ...] = ()
 ) -> AgentFiles:
-    trees = [
-        MemoryTree({path: text.encode() for path, text in (f or {}).items()}) for f in (files, home)
-    ]
-    return AgentFiles(trees[0], PATHS, trees[1] if home is not None else None, version)
+    """A project at /up/project, links with an arrow, and a home folder at /home/ann."""
+    around = {f"/home/ann/{path}"[1:]: text for path, text in (home or {}).items()}
+    around = {path.removeprefix("home/ann//"): text for path, text in around.items()}
+    environ = {"HOME": "/home/ann"}
+    return AgentFiles(
+        make_tree(files), "/up/project", outside=make_tree(around), environ=environ, version=version
+    )
+
+
+def make_tree(files: Mapping[str, str]) -> MemoryTree:
+    links = {path: text[3:] for path, text in files.items() if text.startswith("-> ")}
+    return MemoryTree({p: t.encode() for p, t in files.items() if p not in links}, links)
 
 
 @pytest.mark.parametrize(
@@ -75,17 +82,17 @@ def test_older_versions_of_claude_read_no_agents_md() -> None:
 
 
 def test_imports_are_followed_as_deep_as_the_agent_does() -> None:
-    chain = {f"{n}.md": f"@{n + 1}.md" for n in range(9)}
-    assert loaded("claude", {"CLAUDE.md": "@0.md", **chain})[1:] == [f"{n}.md" for n in range(4)]
-    assert loaded("gemini", {"GEMINI.md": "@0.md", **chain})[1:] == [f"{n}.md" for n in range(5)]
-    assert loaded("codex", {"AGENTS.md": "@0.md", **chain}) == ["AGENTS.md"]
+    chain = {f"n{n}.md": f"@n{n + 1}.md" for n in range(9)}
+    assert loaded("claude", {"CLAUDE.md": "@n0.md", **chain})[1:] == [f"n{n}.md" for n in range(4)]
+    assert loaded("gemini", {"GEMINI.md": "@n0.md", **chain})[1:] == [f"n{n}.md" for n in range(5)]
+    assert loaded("codex", {"AGENTS.md": "@n0.md", **chain}) == ["AGENTS.md"]
 
 
 def test_claude_loads_an_import_once_and_gemini_each_time() -> None:
     files = {"a.md": "@x.md", "b.md": "@x.md @x.md", "x.md": "@a.md"}
     assert loaded("claude", {"CLAUDE.md": "@a.md @b.md", **files})[1:] == ["a.md", "x.md", "b.md"]
     found = loaded("gemini", {"GEMINI.md": "@a.md @b.md", **files})[1:]
-    assert (found.count("x.md"), found.count("b.md")) == (2, 1)
+    assert (found.count("x.md"), found.count("b.md")) == (3, 1)
     both = {"AGENTS.md": "A", "GEMINI.md": "@AGENTS.md", GEMINI: SETTING % "AGENTS.md"}
     assert loaded("gemini", both) == ["AGENTS.md", "GEMINI.md", "AGENTS.md"]
 
@@ -108,8 +115,7 @@ def test_instructions_above_the_project_hide_agents_md_from_claude(
     file.rename(root / "CLAUDE.md")
     assert find_claude_above(work_tree, None) is None
     assert find_claude_above(root / "inner", None) == root / "CLAUDE.md"
-    files = opened({"AGENTS.md": "A"}, None)._replace(has_claude_above=True)
-    assert list_loaded_files(find_agent_reading("claude"), files) == []
+    assert loaded("claude", {"AGENTS.md": "A"}, {f"/up/{name}": "C"}) == [f"/up/{name}"]
 
 
 @pytest.mark.parametrize(
@@ -140,9 +146,9 @@ def test_instructions_above_the_project_hide_agents_md_from_claude(
 def test_codex_reads_one_file_up_to_its_limit(
     files: dict[str, str], config: str, names: list[tuple[str, int]]
 ) -> None:
-    files_of_codex = opened(files, {".codex/config.toml": config})
-    found = list_loaded_files(find_agent_reading("codex"), files_of_codex)
-    assert found == [LoadedFile(*name) for name in names]
+    where = opened(files, {".codex/config.toml": config})
+    found = list_loaded_files(find_agent_reading("codex"), where)
+    assert [(where.shorten(file.path), file.max_bytes) for file in found] == names
 
 
 @pytest.mark.parametrize(
@@ -219,12 +225,9 @@ def test_other_agents_read_agents_md_or_nothing() -> None:
 
 
 def test_two_names_of_one_file_are_loaded_once() -> None:
-    tree = MemoryTree({"AGENTS.md": b"A"}, {"GEMINI.md": "AGENTS.md"})
-    home = MemoryTree({GEMINI: (SETTING % "AGENTS.md").encode()})
-    found = list_loaded_files(find_agent_reading("gemini"), AgentFiles(tree, PATHS, home))
-    assert [file.path for file in found] == ["AGENTS.md"]
+    files = {"AGENTS.md": "A", "GEMINI.md": "-> AGENTS.md"}
+    assert loaded("gemini", files, {GEMINI: SETTING % "AGENTS.md"}) == ["AGENTS.md"]
 
 
 def test_a_file_that_can_not_be_read_is_not_loaded() -> None:
-    tree = MemoryTree({"AGENTS.md/x": b"A"})
-    assert list_loaded_files(find_agent_reading("codex"), AgentFiles(tree, PATHS)) == []
+    assert loaded("codex", {"AGENTS.md/x": "A"}) == []

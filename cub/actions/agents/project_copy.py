@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cub.actions.section_specs import ROOT_FILES
+from cub.agent_profiles.claude import CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE
 from cub.agent_profiles.codex import CODEX_OVERRIDE
 from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.config_edit.string_list import ListLocation, read_string_list
 from cub.errors import CubError
 from cub.git.tool_artifacts import TOOL_FOLDERS
 from cub.git.worktree import find_toplevel
-from cub.project.agent_reading import CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE
 from cub.project.executable_config import classify_executable_path
 
 _INSTRUCTION_FILES = (*ROOT_FILES, CLAUDE_LOCAL_FILE, CLAUDE_FOLDER_FILE, CODEX_OVERRIDE)

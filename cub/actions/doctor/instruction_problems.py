@@ -21,10 +21,10 @@ from cub.actions.plan_warnings import (
 from cub.actions.project_map import has_map_cache, plan_fresh_map
 from cub.actions.project_state import ProjectState
 from cub.actions.section_specs import ROOT_FILES
+from cub.agent_profiles.claude import CLAUDE_LOCAL_FILE
 from cub.agent_profiles.codex import CODEX_OVERRIDE
 from cub.errors import CubError, NewerVersionError
 from cub.files.internal_files import CacheWrite
-from cub.project.agent_reading import CLAUDE_LOCAL_FILE
 from cub.project.instruction_files import InstructionFile, remove_duplicates
 from cub.project.targets import TARGETS, find_target, list_reading_agents
 from cub.prompt.section_text import render_section

@@ -11,18 +11,14 @@ from typing import NamedTuple
 from cub import git
 from cub.actions.doctor.findings import Finding
 from cub.actions.project_state import ProjectState
+from cub.actions.project_texts import open_agent_files
+from cub.agent_profiles.claude import CLAUDE_LOCAL_FILE
 from cub.edit.document import Document
 from cub.edit.file_imports import IMPORT, find_imports
 from cub.edit.sections import find_section_or_none
 from cub.errors import CubError
 from cub.git.worktree import list_ignored_paths
-from cub.project.agent_reading import (
-    CLAUDE_LOCAL_FILE,
-    AgentFiles,
-    find_agent_reading,
-    find_claude_above,
-    list_loaded_files,
-)
+from cub.project.agent_reading import find_agent_reading, list_loaded_files
 
 _LINK = re.compile(r"\]\(<?([^\s()<>#?]+)[^\s()]*\)|^ {0,3}\[[^\]]+\]:\s*<?([^\s<>#?]+)")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
@@ -58,12 +54,13 @@ def _list_read_files(state: ProjectState, home: Path | None) -> list[str]:
     """Return the instruction files of the project, and those that an agent imports."""
     project = state.project
     own = [path for path, file in state.files.items() if file.exists]
-    is_below = find_claude_above(project.root, home) is not None
-    files = AgentFiles(project.tree, own, None, (), has_claude_above=is_below)
+    environ = {"HOME": home.as_posix()} if home else {}
+    files = open_agent_files(project, environ)
     loaded = [
-        file.path
+        files.shorten(file.path)
         for agent in _IMPORTING_AGENTS
         for file in list_loaded_files(find_agent_reading(agent), files)
+        if files.is_below(file.path, files.root)
     ]
     return list(dict.fromkeys((*own, *loaded)))
 

@@ -19,7 +19,7 @@ from cub.git.process import try_git
 from cub.harness.acp_harness import ACP, AcpHarness
 from cub.harness.base import Harness
 from cub.harness.builtin import BuiltinHarness
-from cub.harness.custom_harness import CONFIG_PATH
+from cub.harness.custom_harness import CONFIG_PATH, CustomHarness
 from cub.harness.native_harness import LaunchObstacle, NativeHarness
 from cub.installation import find_installation
 from cub.processes.command import explain_missing_program
@@ -265,17 +265,34 @@ def split_version(version: str) -> tuple[int, ...]:
 
 
 def list_agent_sources(
-    project: Project, harness: Harness, version: str, environ: Mapping[str, str]
+    project: Project,
+    harness: Harness,
+    version: str,
+    environ: Mapping[str, str],
+    folder: str = "",
 ) -> list[ContextSource]:
     """Return the texts, and how often this agent loads each; [] if nothing is known of it.
 
-    Without a HOME in `environ`, the user's settings for all projects don't count.
+    Without a HOME in `environ`, the user's settings for all projects don't count. The agent is
+    started in a `folder` of the project.
     """
     if not harness.reads:
         return []
-    home = Path(name) if (name := environ.get("HOME")) else None
-    numbers = split_version(version)
-    return list_context_sources(project, harness.reads, version=numbers, home=home)
+    return list_context_sources(
+        project,
+        harness.reads,
+        version=split_version(version),
+        environ={**environ, **harness.environ},
+        arguments=list_arguments(harness),
+        folder=folder,
+    )
+
+
+def list_arguments(harness: Harness) -> tuple[str, ...]:
+    """Return the arguments of an agent that may change what it reads."""
+    if isinstance(harness, NativeHarness):
+        return (*harness.settings_arguments, *harness.options.arguments)
+    return harness.argv if isinstance(harness, CustomHarness) else ()
 
 
 def list_agent_warnings(

@@ -74,7 +74,8 @@ def count_texts(shop: Shop, request: RecordedRequest) -> dict[str, int]:
     return counts | {line: request.count_occurrences(line) for line in _OWN_LINES}
 
 
-_LABELS = ("AGENTS.md (yours)", "CLAUDE.md (yours)", "managed section", ".cub/constitution.md",
+_LABELS = ("AGENTS.md (yours)", "CLAUDE.md (yours)", "CLAUDE.local.md (yours)",
+           ".claude/rules/flour.md", "managed section", ".cub/constitution.md",
            ".cub/map.md")  # fmt: skip
 _EACH_ONCE = dict.fromkeys((*_LABELS, *_OWN_LINES), 1)
 

@@ -1,0 +1,242 @@
+"""Read the files that an agent can load: of a project, around it, and in the user's directories."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import translate
+from functools import cache
+from typing import NamedTuple
+
+from cub.config_edit.config_text import JSON, ConfigFormat, KeyPath
+from cub.config_edit.string_list import ListLocation, read_string_list
+from cub.errors import CubError
+from cub.files import FileTree
+
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_GLOB = re.compile(r"[*?\[{]")
+_MAX_FOUND = 500  # files that a pattern may name
+_UNLISTED = frozenset((".git", "node_modules", ".venv"))
+
+
+@dataclass(frozen=True)
+class AgentFiles:
+    """Hold where an agent starts, and what decides which files it loads there.
+
+    `tree` has the project's files, whose absolute path is `root`; the agent starts in `folder`
+    below it. `outside` has all other files by their absolute paths without the first slash; with
+    None, the project's alone count. `environ` and `arguments` are the agent's, and an empty
+    `version` is its newest. `has_path_rules`: rules for some paths alone count. All paths that
+    methods take and return are absolute, such as those of `ignored` files.
+    """
+
+    tree: FileTree
+    root: str = "/project"
+    folder: str = ""
+    outside: FileTree | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
+    arguments: Sequence[str] = ()
+    version: tuple[int, ...] = ()
+    has_path_rules: bool = False
+    ignored: frozenset[str] = frozenset()
+
+    @property
+    def start(self) -> str:
+        """Return the folder that the agent starts in."""
+        return posixpath.join(self.root, self.folder).rstrip("/")
+
+    @property
+    def home(self) -> str:
+        """Return the user's home folder, "" if its files don't count."""
+        return self.environ.get("HOME", "").rstrip("/") if self.outside else ""
+
+    def find_user_folder(self, variable: str, default: str) -> str:
+        """Return the folder that a variable names, or else `default` in the home folder; or ""."""
+        named = self.environ.get(variable, "") if self.outside else ""
+        return named.rstrip("/") or (posixpath.join(self.home, default) if self.home else "")
+
+    def list_folders(self, top: str = "") -> list[str]:
+        """Return the folders from `top`, or that of the disk, down to where the agent starts."""
+        folders = [self.start]
+        while folders[-1] not in (top, posixpath.dirname(folders[-1])):
+            folders.append(posixpath.dirname(folders[-1]))
+        return folders[::-1]
+
+    def list_repository_folders(self, markers: object = (".git",)) -> list[str]:
+        """Return the folders from the root of a repository to the start; the start if in none."""
+        names = set(markers) if isinstance(markers, (list, tuple)) else set()
+        for folder in self.list_folders()[::-1]:
+            if not names.isdisjoint(self.list_names(folder)):
+                return self.list_folders(folder)
+        return [self.start]
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes of a file; b"" if there is none, or no agent can read it."""
+        folder, name = posixpath.split(path)
+        # The listing comes first: of a file that is not there, a tree asks git.
+        if name not in self.list_names(folder) or path in self.ignored:
+            return b""
+        for tree, inner in self._locate(path):
+            try:
+                return tree.read(inner) or b""
+            except CubError:
+                continue
+        return b""
+
+    def list_names(self, folder: str) -> frozenset[str]:
+        """Return the names in a folder; none if it can't be listed."""
+        for tree, inner in self._locate(folder):
+            try:
+                return tree.list_names(inner)
+            except (CubError, OSError):
+                continue
+        return frozenset()
+
+    def resolve(self, path: str) -> str:
+        """Return where a path leads through links."""
+        for number, (tree, inner) in enumerate(self._locate(path)):
+            try:
+                real = tree.resolve_path(inner)
+            except CubError:
+                continue
+            is_own = not number and self.is_below(path, self.root)
+            return posixpath.normpath(posixpath.join(self.root if is_own else self._anchor, real))
+        return path
+
+    def identify(self, path: str) -> Hashable:
+        """Return a value that all names of a file share."""
+        found = (tree.get_identity(inner) for tree, inner in self._locate(path))
+        return next((identity for identity in found if identity is not None), path)
+
+    @staticmethod
+    def is_below(path: str, folder: str) -> bool:
+        """Tell whether a path is a folder, or below it."""
+        return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+    def shorten(self, path: str) -> str:
+        """Return a path as people write it: from the project's root, or from the home folder."""
+        if self.is_below(path, self.root):
+            return path[len(self.root) + 1 :]
+        is_users = self.home and path.startswith(f"{self.home}/")
+        return f"~{path[len(self.home) :]}" if is_users else path
+
+    def read_list(self, path: str, keys: KeyPath, kind: ConfigFormat = JSON) -> list[str] | None:
+        """Return the strings that a settings file lists; None for none, or if it can't be read."""
+        data = self.read(path)
+        try:
+            found = read_string_list(data, ListLocation(path, keys, kind)) if data else None
+        except CubError:
+            return None
+        return None if found is None else list(found)
+
+    def expand(
+        self, patterns: Iterable[str], folder: str = "", *, has_globs: bool = True
+    ) -> Iterator[str]:
+        """Yield the files that patterns name, relative to a folder: files, folders, and globs."""
+        for pattern in patterns:
+            path = self.join(folder or self.start, pattern)
+            if has_globs and (first := _GLOB.search(path)):
+                head = posixpath.dirname(path[: first.start()])
+                yield from filter(compile_glob(path), self._walk(head))
+            elif self.read(path):
+                yield path
+            else:
+                yield from self._walk(path)
+
+    def join(self, folder: str, path: str) -> str:
+        """Return the normalized path that a text in a file of `folder` names."""
+        whole = f"{self.home}{path[1:]}" if path.startswith("~/") else posixpath.join(folder, path)
+        return posixpath.normpath(whole)
+
+    def find_arguments(self, *names: str) -> list[str]:
+        """Return the values of an option in the agent's arguments."""
+        found = []
+        for word, after in zip(self.arguments, (*self.arguments[1:], ""), strict=False):
+            if word in names:
+                found.append(after)
+            found += [word[len(name) + 1 :] for name in names if word.startswith(f"{name}=")]
+        return found
+
+    def _walk(self, folder: str) -> Iterator[str]:
+        todo, count = [folder], 0
+        while todo and count < _MAX_FOUND:
+            current = todo.pop()
+            for name in sorted(self.list_names(current) - _UNLISTED):
+                path, count = posixpath.join(current, name), count + 1
+                is_folder = any(tree.has_folder(inner) for tree, inner in self._locate(path))
+                if is_folder:
+                    todo.append(path)
+                else:
+                    yield path
+
+    @property
+    def _anchor(self) -> str:
+        return self.root[: self.root.find("/") + 1]
+
+    def _locate(self, path: str) -> Iterator[tuple[FileTree, str]]:
+        if self.is_below(path, self.root):
+            yield self.tree, path[len(self.root) + 1 :]
+        if self.outside and path:
+            yield self.outside, path.removeprefix(self._anchor)
+
+
+@cache
+def compile_glob(pattern: str) -> Callable[[str], object]:
+    """Return a test of paths: `**` is any number of folders, `{a,b}` one of several."""
+    if braces := _BRACES.search(pattern):
+        head, tail = pattern[: braces.start()], pattern[braces.end() :]
+        tests = [compile_glob(f"{head}{part}{tail}") for part in braces[1].split(",")]
+        return lambda path: any(test(path) for test in tests)
+    parts = ["(?:.*/)?" if part == "**" else _translate(part) + "/" for part in pattern.split("/")]
+    if parts[-1].startswith("(?:"):
+        parts[-1] = ".*/"
+    return re.compile("".join(parts).removesuffix("/"), re.DOTALL).fullmatch
+
+
+def _translate(segment: str) -> str:
+    """Return the regular expression of one folder or file name, in which `*` can't be a slash."""
+    source = translate(segment).removeprefix("(?s:")
+    return source[: source.rindex(")")].replace(".*", "[^/]*")
+
+
+class LoadedFile(NamedTuple):
+    """Hold a file that an agent loads, by its absolute path, and how many of its bytes it reads.
+
+    `max_bytes` is None for all. The file may import others below `limit`, anywhere if it is "".
+    """
+
+    path: str
+    max_bytes: int | None = None
+    limit: str = ""
+    data: bytes = b""
+
+    @property
+    def text(self) -> str:
+        """Return what the model sees; a line that the limit cuts counts as not loaded."""
+        data = self.data
+        if self.is_cut:
+            data = data[: data.rfind(b"\n", 0, self.max_bytes) + 1]
+        return data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether only the beginning is loaded."""
+        return self.max_bytes is not None and self.max_bytes < len(self.data)
+
+
+class AgentReading(NamedTuple):
+    """Describe how an agent reads instructions: which files, and how many imports in a row.
+
+    Without imports, it sees the words `@path`. `repeats_imports`: a file that is imported twice is
+    loaded twice, and one behind a link imports from where the link is. `prevent_load` returns the
+    arguments with which the agent does not load a file; None if there are none.
+    """
+
+    list_entries: Callable[[AgentFiles], Iterator[LoadedFile]]
+    find_imports: Callable[[bytes], Iterable[str]] = lambda _: ()
+    import_depth: int = 0
+    repeats_imports: bool = False
+    make_filter: Callable[[AgentFiles], Callable[[str], object]] = lambda _: lambda _: True
+    prevent_load: Callable[[AgentFiles, str], tuple[str, ...] | None] = lambda *_: None
