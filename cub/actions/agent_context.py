@@ -109,30 +109,34 @@ def prevent_repeats(
     A file of the project is left out if its text comes from elsewhere too; one of the user's, if
     the project says all that it has.
     """
-    arguments: tuple[str, ...] = ()
     loads = list_loaded_files(reading, files)
-    sources = count_sources_in(texts, loads, files)
-    for file in reversed(loads):
-        repeated = _sum_repeats(sources)
-        given = reading.prevent_load(files, file.path) if repeated else None
+    best = AgentContext(count_sources_in(texts, loads, files))
+    left_out: list[str] = []
+    # First those that say nothing of their own: what else a file says has to be handed over.
+    order = [*reversed(loads)]
+    order.sort(key=lambda one: not _is_covered(one, loads))
+    for file in order:
+        repeated = _sum_repeats(best.sources)
+        paths = [*left_out, file.path]
+        given = reading.prevent_load(files, paths) if repeated else None
         if given is None:
             continue
         tried = replace(files, arguments=(*files.arguments, *given))
         remaining = list_loaded_files(reading, tried)
-        counted = count_sources_in(texts, remaining, tried)
+        sources = count_sources_in(texts, remaining, tried)
         is_own = files.is_below(file.path, files.root)
-        if _sum_repeats(counted) < repeated and (is_own or _is_covered(file, remaining)):
-            files, sources, arguments = tried, counted, (*arguments, *given)
-    return AgentContext(sources, arguments)
+        if _sum_repeats(sources) < repeated and (is_own or _is_covered(file, remaining)):
+            best, left_out = AgentContext(sources, given), paths
+    return best
 
 
 def _sum_repeats(sources: Iterable[ContextSource]) -> int:
     return sum(max(0, source.times - 1) for source in sources)
 
 
-def _is_covered(file: LoadedFile, others: Iterable[LoadedFile]) -> bool:
+def _is_covered(file: LoadedFile, loads: Iterable[LoadedFile]) -> bool:
     """Return whether other files say everything that a file says."""
-    matchers = [TextMatcher(other.text) for other in others]
+    matchers = [TextMatcher(other.text) for other in loads if other is not file]
     return all(count_paragraphs(split_paragraphs(file.text), matchers))
 
 

@@ -23,6 +23,7 @@ from cub.project.project import Project
 from cub.project.targets import is_nested_target, list_reading_agents
 
 _NAMED_TITLES = frozenset(profile.title for profile in NAMED_PROFILES)
+SECTION_NAME = "cub's managed section"
 _CLAUDE_TITLE = CLAUDE_PROFILE.title
 
 
@@ -106,6 +107,25 @@ def describe_cut_sources(sources: Sequence[ContextSource], agent: str) -> Iterat
         title = find_profile(agent).title
         message = f"{title} does not read {path} to its end, and no AGENTS.md in a subdirectory"
         yield f"{message}: the run adds the rest of {path} to the prompt; {UNREAD_HINT}"
+
+
+def describe_repeated_sources(sources: Sequence[ContextSource], agent: str) -> Iterator[str]:
+    """Yield a sentence for each text that the agent loads more than once, whatever cub does."""
+    for source in sources:
+        if source.times > 1:
+            name = SECTION_NAME if source.label == SECTION_LABEL else source.path
+            names = dict.fromkeys(source.loaded_from)
+            title = find_profile(agent).title
+            fix = suggest_removal(source)
+            yield f"{title} loads {name} {source.times} times, from {' and '.join(names)}: {fix}"
+
+
+def suggest_removal(source: ContextSource) -> str:
+    """Return what lets an agent load a text once that it loads from several files."""
+    names = list(dict.fromkeys(source.loaded_from))
+    if len(names) < 2:
+        return f"import {names[0]} once"
+    return f"remove it from {names[-1] if names[0] == source.path else names[0]}"
 
 
 def _list_other_agents(state: ProjectState, path: str) -> tuple[str, ...]:

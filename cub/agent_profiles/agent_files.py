@@ -185,6 +185,7 @@ class AgentFiles:
 @cache
 def compile_glob(pattern: str) -> Callable[[str], object]:
     """Return a test of paths: `**` is any number of folders, `{a,b}` one of several."""
+    pattern = re.sub(r"\\(.)", lambda escaped: _escape(escaped[1]), pattern)
     if braces := _BRACES.search(pattern):
         head, tail = pattern[: braces.start()], pattern[braces.end() :]
         tests = [compile_glob(f"{head}{part}{tail}") for part in braces[1].split(",")]
@@ -193,6 +194,10 @@ def compile_glob(pattern: str) -> Callable[[str], object]:
     if parts[-1].startswith("(?:"):
         parts[-1] = ".*/"
     return re.compile("".join(parts).removesuffix("/"), re.DOTALL).fullmatch
+
+
+def _escape(character: str) -> str:
+    return "?" if character in "{}[]" else f"[{character}]"
 
 
 def _translate(segment: str) -> str:
@@ -231,7 +236,7 @@ class AgentReading(NamedTuple):
 
     Without imports, it sees the words `@path`. `repeats_imports`: a file that is imported twice is
     loaded twice, and one behind a link imports from where the link is. `prevent_load` returns the
-    arguments with which the agent does not load a file; None if there are none.
+    arguments with which the agent does not load some files; None if there are none.
     """
 
     list_entries: Callable[[AgentFiles], Iterator[LoadedFile]]
@@ -239,4 +244,4 @@ class AgentReading(NamedTuple):
     import_depth: int = 0
     repeats_imports: bool = False
     make_filter: Callable[[AgentFiles], Callable[[str], object]] = lambda _: lambda _: True
-    prevent_load: Callable[[AgentFiles, str], tuple[str, ...] | None] = lambda *_: None
+    prevent_load: Callable[[AgentFiles, Sequence[str]], tuple[str, ...] | None] = lambda *_: None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile, compile_glob
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, Redirect, is_root
@@ -21,6 +20,7 @@ _RULE_FOR_PATHS = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(?:(?!---).*\n)
 _NO_TEXT = re.compile(
     r"\.(?:png|jpe?g|gif|webp|svg|ico|pdf|zip|gz|mdc|mdx|docx?|exe|so|bin)$", re.IGNORECASE
 )
+_SPECIAL = re.compile(r"[*?\[\]{}()!+@\\]")  # in patterns
 _SETTING_SOURCES = {"project": "settings.json", "local": "settings.local.json"}
 _OFFLINE = {
     "ANTHROPIC_API_KEY": DUMMY_KEY,
@@ -119,16 +119,17 @@ def _parse_settings(files: AgentFiles, text: str) -> list[str]:
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
-def _exclude_from_claude(files: AgentFiles, path: str) -> tuple[str, ...] | None:
-    """Return the settings with one more file to exclude; None if others are on the command line.
+def _exclude_from_claude(files: AgentFiles, paths: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the settings with files to exclude; None if a file has settings already.
 
     Claude Code reads only the last of several.
     """
     settings = files.find_arguments("--settings")
-    tree: Any = {}
+    names = {name: None for path in paths for name in (path, files.resolve(path))}
     try:
         tree = json.loads(settings[-1]) if settings else {}
-        tree["claudeMdExcludes"] = [*tree.get("claudeMdExcludes", []), path]
+        given = tree.get("claudeMdExcludes", [])
+        tree["claudeMdExcludes"] = [*given, *(_SPECIAL.sub(r"\\\g<0>", name) for name in names)]
     except (ValueError, TypeError, AttributeError):
         return None
     return ("--settings", json.dumps(tree))

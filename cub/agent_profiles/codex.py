@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
@@ -94,9 +94,10 @@ def _parse_codex_arguments(words: Iterable[str]) -> dict[str, Any]:
     return settings
 
 
-def _exclude_from_codex(files: AgentFiles, path: str) -> tuple[str, ...] | None:
+def _exclude_from_codex(files: AgentFiles, paths: Sequence[str]) -> tuple[str, ...] | None:
     """Return what keeps Codex from all files of the project; None for one of the user's."""
-    return ("-c", "project_doc_max_bytes=0") if files.is_below(path, files.root) else None
+    is_own = all(files.is_below(path, files.root) for path in paths)
+    return ("-c", "project_doc_max_bytes=0") if is_own else None
 
 
 CODEX = AgentProfile(

@@ -23,7 +23,7 @@ from cub.actions.agents.arrival import Arrival, count_sources
 from cub.actions.agents.project_copy import copy_project
 from cub.actions.agents.recorded_start import AgentLaunch, RecordedStart, record_starts
 from cub.actions.build_prompt import read_system_prompt
-from cub.actions.run.agent_programs import list_agent_sources
+from cub.actions.run.agent_texts import list_agent_sources
 from cub.actions.run.run_folders import PROMPT_FILE, SYSTEM_FILE
 from cub.errors import CubError
 from cub.harness.base import LaunchRequest

@@ -11,12 +11,8 @@ from cub.actions.agent_context import ContextSource, list_context_sources
 from cub.actions.agent_readers import suggest_reading_fix
 from cub.actions.agents.arrival import count_sources
 from cub.actions.context_scripts import make_text_reader
-from cub.actions.run.agent_programs import (
-    find_missing_programs,
-    list_agent_sources,
-    read_agent_versions,
-    split_version,
-)
+from cub.actions.run.agent_programs import find_missing_programs, read_agent_versions
+from cub.actions.run.agent_texts import list_agent_sources, split_version
 from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
 from cub.actions.tasks.current_attempt import build_environment
 from cub.agent.memory import load_memory

@@ -14,12 +14,8 @@ from cub.actions.check_commands import propose_checks
 from cub.actions.check_programs import CheckPrograms, describe_missing, needs_network
 from cub.actions.doctor.findings import Finding
 from cub.actions.doctor.git_problems import find_git_problems
-from cub.actions.run.agent_programs import (
-    MissingProgram,
-    find_unusable_agents,
-    list_agent_sources,
-    require_available,
-)
+from cub.actions.run.agent_programs import MissingProgram, find_unusable_agents, require_available
+from cub.actions.run.agent_texts import list_agent_sources
 from cub.actions.run.check_proposals import resolve_checks
 from cub.actions.run.command_trust import require_trust
 from cub.actions.run.run_options import RunSettings

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cub import __version__
-from cub.actions.agent_context import ContextSource, list_context_sources
-from cub.actions.agent_readers import describe_cut_sources
+from cub.actions.agent_readers import describe_cut_sources, describe_repeated_sources
+from cub.actions.run.agent_texts import prepare_agent_context
 from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.current_attempt import build_environment
 from cub.errors import CubError
@@ -19,7 +19,7 @@ from cub.git.process import try_git
 from cub.harness.acp_harness import ACP, AcpHarness
 from cub.harness.base import Harness
 from cub.harness.builtin import BuiltinHarness
-from cub.harness.custom_harness import CONFIG_PATH, CustomHarness
+from cub.harness.custom_harness import CONFIG_PATH
 from cub.harness.native_harness import LaunchObstacle, NativeHarness
 from cub.installation import find_installation
 from cub.processes.command import explain_missing_program
@@ -259,42 +259,6 @@ def _read_version(harness: NativeHarness, project: Project, environ: Mapping[str
     return match[0] if match else ""
 
 
-def split_version(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version that an agent printed; () for ""."""
-    return tuple(int(part) for part in version.split(".") if part)
-
-
-def list_agent_sources(
-    project: Project,
-    harness: Harness,
-    version: str,
-    environ: Mapping[str, str],
-    folder: str = "",
-) -> list[ContextSource]:
-    """Return the texts, and how often this agent loads each; [] if nothing is known of it.
-
-    Without a HOME in `environ`, the user's settings for all projects don't count. The agent is
-    started in a `folder` of the project.
-    """
-    if not harness.reads:
-        return []
-    return list_context_sources(
-        project,
-        harness.reads,
-        version=split_version(version),
-        environ={**environ, **harness.environ},
-        arguments=list_arguments(harness),
-        folder=folder,
-    )
-
-
-def list_arguments(harness: Harness) -> tuple[str, ...]:
-    """Return the arguments of an agent that may change what it reads."""
-    if isinstance(harness, NativeHarness):
-        return (*harness.settings_arguments, *harness.options.arguments)
-    return harness.argv if isinstance(harness, CustomHarness) else ()
-
-
 def list_agent_warnings(
     harnesses: Sequence[Harness],
     versions: Mapping[str, str],
@@ -309,8 +273,9 @@ def list_agent_warnings(
     warnings: list[str] = []
     for harness in harnesses:
         version = versions.get(harness.name, "")
-        sources = list_agent_sources(project, harness, version, environ)
-        warnings += describe_cut_sources(sources, harness.reads)
+        context = prepare_agent_context(project, harness, version, environ)
+        warnings += describe_cut_sources(context.sources, harness.reads)
+        warnings += describe_repeated_sources(context.sources, harness.reads)
         if not isinstance(harness, NativeHarness):
             continue
         facts = harness.facts

@@ -10,19 +10,14 @@ import time
 from collections.abc import Generator
 from functools import partial
 
-from cub.actions.agent_context import (
-    ContextSource,
-    list_context_sources,
-    render_missing_context,
-)
+from cub.actions.agent_context import AgentContext, render_missing_context
 from cub.actions.build_prompt import PromptOptions, build_task_prompt
-from cub.actions.managed_files import CONSTITUTION, MAP
 from cub.actions.run import failures, run_folders
 from cub.actions.run.agent_process import (
     RUN_MARK_VARIABLE,
     run_agent,
 )
-from cub.actions.run.agent_programs import list_agent_sources
+from cub.actions.run.agent_texts import prepare_agent_context
 from cub.actions.run.attempt_checks import (
     judge_before_start,
     judge_by_final_checks,
@@ -105,11 +100,12 @@ def run_attempt(
             yield context.make_event("notice", task=attempt.task_id, text=text)
     attempt.inputs = _record_inputs(context, attempt)
     attempt.notices += workspace.back_up(before, context.settings.ignored_backup_limit)
-    prompt, system_prompt = _write_prompts(context, attempt, tasks)
+    texts = prepare_run_context(context, attempt.harness)
+    prompt, system_prompt = _write_prompts(context, attempt, tasks, texts)
     attempt.started_at = time.time()
     request = LaunchRequest(
         prompt, system_prompt, attempt.files.path, attempt.task_id, attempt.number,
-        context.settings.model, context.settings.permissions,
+        context.settings.model, context.settings.permissions, texts.arguments,
     )  # fmt: skip
     attempt.agent_result = yield from run_agent(context, attempt.harness, request, attempt.files)
     restore_surroundings(context, attempt, backup)
@@ -159,34 +155,28 @@ def _record_inputs(context: RunContext, attempt: Attempt) -> CheckInputs:
     return record_inputs(context.workspace.folder, commands, path, attempt.inputs)
 
 
-def _write_prompts(context: RunContext, attempt: Attempt, tasks: TaskIndex) -> tuple[str, str]:
+def _write_prompts(
+    context: RunContext, attempt: Attempt, tasks: TaskIndex, texts: AgentContext
+) -> tuple[str, str]:
     """Return the agent's prompt and system prompt; keep both in the attempt's folder."""
     settings, commands = context.settings, list_checks(context, attempt)
     commands = commands or tuple(command.shell_line for command in context.check_commands)
     message, blocks = settings.message_template, tuple(attempt.blocks)
     options = PromptOptions(tasks, commands, message, settings.commits, blocks=blocks)
     built = build_task_prompt(context.current_stores, attempt.task_id, options)
-    missing = render_missing_context(list_run_sources(context, attempt.harness))
+    missing = render_missing_context(texts.sources)
     system_prompt = "\n".join(filter(None, [context.system_prompt, missing]))
     attempt.files.save_text(run_folders.SYSTEM_FILE, system_prompt)
     attempt.files.save_text(run_folders.PROMPT_FILE, built.prompt.text)
     return built.prompt.text, system_prompt
 
 
-def list_run_sources(context: RunContext, harness: Harness) -> list[ContextSource]:
-    """Return the project's texts for agents, and how often this agent loads each where it works.
-
-    A worktree lacks what is not committed, such as a map that git ignores: the checkout's counts.
-    """
+def prepare_run_context(context: RunContext, harness: Harness) -> AgentContext:
+    """Return the project's texts for an agent where it works, and what it loads on its own."""
     checkout, folder = context.initial_stores.project, context.workspace.folder
     project = checkout if folder == checkout.root else Project.load(folder)
     version = context.agent_versions.get(harness.name, "")
-    sources = list_agent_sources(project, harness, version, context.environ)
-    if harness.reads and project is not checkout:
-        known = {source.path for source in sources}
-        others = list_context_sources(checkout, "nothing")
-        sources += [s for s in others if s.path in (CONSTITUTION, MAP) and s.path not in known]
-    return sources
+    return prepare_agent_context(project, harness, version, context.environ, checkout)
 
 
 def _collect_evidence(context: RunContext, attempt: Attempt, before: Snapshot) -> AttemptEvidence:
