@@ -25,7 +25,7 @@ MAX_MODULES = {
     "cub.cli": 56,
     "cub.config_edit": 9,
     "cub.context": 14,
-    "cub.edit": 21,
+    "cub.edit": 23,
     "cub.files": 14,
     "cub.git": 26,
     "cub.harness": 30,

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 
 from cub.actions.project_state import ProjectState, make_unmarked_error, with_planned_files
+from cub.edit.digests import compute_digest
 from cub.edit.document import Document, decode_with_lf
 from cub.edit.markers import find_markers
 from cub.edit.plan import PlanWarning
 from cub.edit.repair.conflict_choices import RecognizeBody
 from cub.edit.repair.marker_choices import list_repair_choices
 from cub.edit.repair.repair_choice import RepairChoice
-from cub.edit.sections import Section, compute_digest, find_section, find_section_or_none
+from cub.edit.sections import Section, find_section, find_section_or_none
 from cub.errors import CubError, NewerVersionError
 from cub.git import read_merge_stages
 from cub.project.instruction_files import InstructionFile

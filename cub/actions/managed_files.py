@@ -10,7 +10,6 @@ from cub.edit.file_header import (
     CommentStyle,
     FileHeader,
     add_file_header,
-    compute_file_digest,
     parse_file_header,
 )
 from cub.edit.plan import FileEdit, PlanWarning
@@ -99,8 +98,8 @@ def refresh_managed_file(
     fresh = match_newline(fresh, data)
     header = parse_known_header(data, file.path, version)
     if header and header.is_intact:
-        digest = compute_file_digest(body.encode(), file.front_matter.encode())
-        if header.version == version and header.digest == digest:
+        is_same = header.matches(body.encode(), file.front_matter.encode())
+        if header.version == version and is_same:
             return RefreshResult(state)
         step = f" v{header.version} → v{version}" if header.version != version else ""
         reason = f"refresh{step}: {file.purpose}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cub.actions.managed_files import MAP, MAP_FORMAT, is_intact, match_newline, parse_known_header
 from cub.actions.section_edits import BACKUP_FOLDER, merge_plans, plan_backup
 from cub.edit.document import Document, split_lines
-from cub.edit.file_header import add_file_header, parse_file_header
+from cub.edit.file_header import add_file_header, strip_file_header
 from cub.edit.merge_conflicts import MergeConflict, find_conflicts
 from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.errors import CubError, UsageError
@@ -194,8 +194,8 @@ def _make_stale_warning(data: bytes, map_file: MapFile) -> PlanWarning:
 
 def is_current(data: bytes, map_file: MapFile) -> bool:
     """Tell whether a file says what the fresh map says, even if its bytes were formatted."""
-    header, fresh = parse_known_header(data, MAP, MAP_FORMAT), parse_file_header(map_file.data)
-    is_same = header is not None and header.is_intact and header == fresh
+    header, body = parse_known_header(data, MAP, MAP_FORMAT), strip_file_header(map_file.data)
+    is_same = header is not None and header.is_intact and header.matches(body)
     return is_same and _parse_budget(data) == _parse_budget(map_file.data)
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
+from cub.edit.digests import compute_digest
 from cub.edit.document import Document
-from cub.edit.line_matching import extract_user_lines
 from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.edit.section_writer import put_section, remove_section
-from cub.edit.sections import Section, compute_digest
+from cub.edit.sections import Section
 from cub.edit.unified_diff import diff_texts
+from cub.edit.user_lines import extract_user_lines
 from cub.errors import CubError, InternalError
 from cub.files import FileTree
 from cub.project.instruction_files import InstructionFile
@@ -115,8 +116,7 @@ def _describe_reason(file: InstructionFile, version: int) -> str:
 def _save_user_lines(
     options: SectionWriteOptions, file: InstructionFile, section: Section, spec: SectionSpec
 ) -> _SavedLines:
-    body = options.render(spec)
-    digest = compute_digest(b"".join(section.body))
+    body, digest = options.render(spec), compute_digest(b"".join(section.body))
     if section.author == "cub" or digest == compute_digest(body.encode()):
         return _SavedLines()
     if section.author == "unknown":
@@ -124,6 +124,8 @@ def _save_user_lines(
             plan=_plan_section_backup(options, file, "without a digest, its author is unknown")
         )
     original = recognize_section(options.templates, section.version, section.digest, spec)
+    if original is not None and digest == compute_digest(original.encode()):
+        return _SavedLines()  # wrapped, and its recorded digest is an older one, of lines
     if options.edited_policy == "refuse":
         raise CubError(
             "the managed section was edited manually; nothing was written",

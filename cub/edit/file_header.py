@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from cub.edit.digests import compute_digest, compute_line_digest, matches_digest
 from cub.edit.document import BOM, Document, normalize_lines, split_lines
-from cub.edit.sections import compute_digest
 
 CommentStyle = Literal["<!-- {} -->", "# {}"]
 
@@ -22,7 +22,15 @@ class FileHeader(NamedTuple):
 
     version: int
     digest: str
-    is_intact: bool
+    is_intact: bool = False
+    is_markdown: bool = True
+
+    def matches(self, body: bytes, front: bytes = b"") -> bool:
+        """Tell whether the digest is that of a body and its front matter."""
+        text = _join_parts(body, front)
+        if self.is_markdown:
+            return matches_digest(self.digest, text)
+        return self.digest == compute_line_digest(text)
 
 
 def add_file_header(
@@ -34,7 +42,8 @@ def add_file_header(
 ) -> bytes:
     """Return `body` with a header; the digest covers `front_matter`, readers see `description`."""
     title = comment.format(f"cub file v{version}: {description}")
-    digest = compute_file_digest(body.encode(), front_matter.encode())
+    compute = compute_digest if comment.startswith("<!--") else compute_line_digest
+    digest = compute(_join_parts(body.encode(), front_matter.encode()))
     proof = comment.format(f"cub:digest {digest}")
     return f"{front_matter}{title}\n{proof}\n\n{body}".encode()
 
@@ -45,14 +54,14 @@ def parse_file_header(data: bytes) -> FileHeader | None:
     match = _HEADER.match(text)
     if match is None:
         return None
-    recorded = match["digest"].decode()
-    fresh = compute_file_digest(text[match.end() :], front)
-    return FileHeader(int(match["version"]), recorded, fresh == recorded)
+    is_markdown = not match[0].lstrip().startswith(b"#")
+    header = FileHeader(int(match["version"]), match["digest"].decode(), is_markdown=is_markdown)
+    return header._replace(is_intact=header.matches(text[match.end() :], front))
 
 
-def compute_file_digest(body: bytes, front: bytes = b"") -> str:
-    """Compute a header's digest over front matter and body, without blank lines around each."""
-    return compute_digest(b"\n".join([*normalize_lines(front), *normalize_lines(body)]))
+def _join_parts(body: bytes, front: bytes) -> bytes:
+    """Return what a header's digest covers, without blank lines around either part."""
+    return b"\n".join([*normalize_lines(front), *normalize_lines(body)])
 
 
 def strip_file_header(data: bytes) -> bytes:

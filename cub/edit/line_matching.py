@@ -8,39 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple, TypeVar
 
-from cub.edit.document import normalize_line, split_lines
-
 Line = TypeVar("Line", bytes, str)
 
 _PIECE_SIZE = 1 << 16
 _MAX_COMPARED_PAIRS = 20_000  # of lines: comparing more of them takes too long
-
-
-def extract_user_lines(original: str, body: Sequence[bytes]) -> bytes:
-    """Return the lines of `body` that are not in `original`, added and changed ones, as they are.
-
-    Blank lines between two of them are the user's too; blank lines around them are not.
-    """
-    ours = [normalize_line(line) for line in split_lines(original.strip("\n").encode())]
-    theirs = [normalize_line(line) for line in body]
-    is_user_line = [True] * len(body)
-    for match in find_line_matches(ours, theirs):
-        is_user_line[match.new : match.new + match.size] = [False] * match.size
-    _claim_gaps(is_user_line, theirs)
-    own_lines = [n for n in range(len(body)) if is_user_line[n] and theirs[n]]
-    if not own_lines:
-        return b""
-    return b"".join(body[n] for n in range(own_lines[0], own_lines[-1] + 1) if is_user_line[n])
-
-
-def _claim_gaps(is_user_line: list[bool], lines: Sequence[bytes]) -> None:
-    """Count blank lines between two of the user's lines as the user's."""
-    start: int | None = None
-    for number, line in enumerate(lines):
-        if line:
-            if start is not None and is_user_line[number] and number - start > 1:
-                is_user_line[start + 1 : number] = [True] * (number - start - 1)
-            start = number if is_user_line[number] else None
 
 
 class LineMatch(NamedTuple):
@@ -81,6 +52,15 @@ def find_line_matches(old: Sequence[Line], new: Sequence[Line]) -> list[LineMatc
         else:
             todo += _iter_gaps(gap, _match_unique_lines(old, new, gap))
     return _join_matches(sorted(matches))
+
+
+def iter_changes(old: Sequence[Line], new: Sequence[Line]) -> Iterator[LineGap]:
+    """Yield what is between the runs of equal lines."""
+    a = b = 0
+    for match in (*find_line_matches(old, new), LineMatch(len(old), len(new), 0)):
+        if (a, b) != (match.old, match.new):
+            yield LineGap(a, match.old, b, match.new)
+        a, b = match.old + match.size, match.new + match.size
 
 
 def measure_common_ends(old: bytes, new: bytes) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cub.edit import markers
+from cub.edit.digests import compute_digest
 from cub.edit.document import (
     BOM,
     Document,
@@ -13,7 +14,7 @@ from cub.edit.document import (
     require_size,
     split_lines,
 )
-from cub.edit.sections import Section, compute_digest, find_section
+from cub.edit.sections import Section, find_section
 from cub.edit.verification import describe_open_block, find_fault
 from cub.errors import CubError, InternalError
 

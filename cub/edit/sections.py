@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Literal
 
 from cub.edit import markers
-from cub.edit.document import Document, get_line_end, normalize_lines
+from cub.edit.digests import (
+    compute_digest,
+    compute_legacy_digest,
+    count_matching_lines,
+    matches_digest,
+)
+from cub.edit.document import Document, get_line_end
 from cub.edit.markers import DIGEST_COMMENT
 from cub.errors import CubError
 
@@ -55,9 +59,8 @@ def find_digest_end(inside: Sequence[bytes]) -> int | None:
     recorded, body = split_header(inside)
     if not recorded:
         return None
-    old = recorded.startswith("sha256:")
-    lines = _skip_first_line(inside) if old else body
-    count = _count_matching_lines(lines, recorded[len("sha256:") :], old=old)
+    lines = _skip_first_line(inside) if recorded.startswith("sha256:") else body
+    count = count_matching_lines(lines, recorded)
     if count is None:
         return None
     end = len(inside) - len(lines) + count
@@ -67,23 +70,6 @@ def find_digest_end(inside: Sequence[bytes]) -> int | None:
 def _skip_first_line(inside: Sequence[bytes]) -> Sequence[bytes]:
     first = next(number for number, line in enumerate(inside) if line.strip())
     return inside[first + 1 :]
-
-
-def _count_matching_lines(lines: Sequence[bytes], hex_digest: str, *, old: bool) -> int | None:
-    hashed, between = sha256(), b""
-    started = False
-    for number, line in enumerate(lines, 1):
-        whole = line.rstrip(b"\r\n") if old else line.rstrip(b" \t\r\n")
-        if not (whole.strip() if old else whole):
-            between += whole + b"\n" if started else b""
-            continue
-        text = whole.lstrip() if old and not started else whole
-        last = text.rstrip() if old else text
-        hashed.update(between + last)
-        if hashed.hexdigest().startswith(hex_digest):
-            return number
-        between, started = text[len(last) :] + b"\n", True
-    return None
 
 
 _NOTES = {tuple(note.encode().split()) for note in markers.HEADER_COMMENTS}
@@ -111,15 +97,8 @@ class Section:
 
     def is_current(self, body: str, version: int) -> bool:
         """Tell whether writing `body` again would change nothing but formatting."""
-        fresh = compute_digest(body.encode())
-        return self.version == version and self.digest == fresh == compute_digest(
-            b"".join(self.body)
-        )
-
-
-def compute_digest(body: bytes) -> str:
-    """Return `sha256-` and 16 hex digits over the normalized lines of `body`."""
-    return "sha256-" + hashlib.sha256(b"\n".join(normalize_lines(body))).hexdigest()[:16]
+        bodies = body.encode(), b"".join(self.body)
+        return self.version == version and all(matches_digest(self.digest, b) for b in bodies)
 
 
 def find_section(document: Document) -> Section | None:
@@ -206,12 +185,5 @@ def _judge_author(recorded: str, body: Sequence[bytes], inside: Sequence[bytes])
     if not recorded:
         return "unknown"
     if recorded.startswith("sha256:"):
-        return "cub" if _compute_legacy_digest(inside) == recorded else "edited"
-    return "cub" if compute_digest(b"".join(body)) == recorded else "edited"
-
-
-def _compute_legacy_digest(inside: Sequence[bytes]) -> str:
-    """Compute the older form: over the stripped text between its own line and END."""
-    lines = [line.rstrip(b"\r\n") for line in inside]
-    text = b"\n".join(lines).strip().partition(b"\n")[2].strip()
-    return f"sha256:{hashlib.sha256(text).hexdigest()}"
+        return "cub" if compute_legacy_digest(inside) == recorded else "edited"
+    return "cub" if matches_digest(recorded, b"".join(body)) else "edited"

@@ -8,10 +8,10 @@ from functools import lru_cache, partial
 from itertools import product
 from typing import Literal
 
+from cub.edit.digests import matches_digest
 from cub.edit.document import normalize_lines
 from cub.edit.repair.similar_text import ReleasedBody
 from cub.edit.repair.unmarked_sections import ReleasedBodies
-from cub.edit.sections import compute_digest
 from cub.prompt.templates import TemplateSet
 
 _TEMPLATES: tuple[Literal["agents", "claude", "gemini"], ...] = ("agents", "claude", "gemini")
@@ -64,7 +64,7 @@ def recognize_section(
             body = render_section(templates, version, candidate)
         except LookupError:
             return None
-        if compute_digest(body.encode()) == recorded:
+        if matches_digest(recorded, body.encode()):
             return body
     return None
 

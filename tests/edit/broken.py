@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from cub.edit.digests import compute_digest
 from cub.edit.section_writer import render_section
-from cub.edit.sections import Section, compute_digest
+from cub.edit.sections import Section
 from tests.edit.strategies import BODY
 
 Digest = Literal["intact", "edited", "unknown"]

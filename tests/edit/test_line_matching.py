@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from cub.edit.line_matching import (
     LineMatch,
-    extract_user_lines,
     find_line_matches,
     measure_common_ends,
 )
+from cub.edit.user_lines import extract_user_lines
 from tests.examples import few_examples
 
 OURS = "## H\n\n- one\n- two\n- three\n\nThe end.\n"

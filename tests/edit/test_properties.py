@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from cub.edit import sections
 from cub.edit.document import Document
-from cub.edit.line_matching import extract_user_lines
 from cub.edit.repair.marker_choices import list_repair_choices
 from cub.edit.section_writer import put_section, remove_section
+from cub.edit.user_lines import extract_user_lines
 from cub.errors import CubError, InternalError
 from tests.edit.strategies import ANYTHING, BODY, LONG_TEXTS, PROSE
 from tests.examples import few_examples, hardly_any_examples

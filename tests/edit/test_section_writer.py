@@ -27,7 +27,7 @@ def test_the_section_reads_as_specified() -> None:
         "<!-- BEGIN CUB MANAGED SECTION v1 -->",
         "<!-- Do not edit this section. Run `cub update` to refresh. -->",
         "<!-- To customize cub behavior, add your overrides OUTSIDE this section. -->",
-        "<!-- cub:digest sha256-3ba55cf41f034e1a -->",
+        "<!-- cub:digest sha256-a85a4bcd68eeb2ca -->",
         "",
         "## Cub Integration",
         "",

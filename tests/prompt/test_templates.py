@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from cub.edit.digests import compute_digest
 from cub.edit.file_imports import find_imports
-from cub.edit.sections import compute_digest
 from cub.prompt.section_text import SectionSpec, recognize_section, render_section
 from cub.prompt.templates import TemplateSet, load_shipped_templates
 from cub.tokens import estimate_tokens

@@ -19,9 +19,10 @@ from cub.actions.managed_files import (
 )
 from cub.actions.review.revision_pair import diff_versions
 from cub.actions.section_edits import diff_hand_edits
-from cub.edit.document import Document, decode_with_lf, normalize_lines
-from cub.edit.file_header import FileHeader, compute_file_digest, parse_file_header
-from cub.edit.sections import Section, compute_digest, has_legacy_digest
+from cub.edit.digests import compute_digest, matches_digest
+from cub.edit.document import Document, decode_with_lf
+from cub.edit.file_header import FileHeader, parse_file_header
+from cub.edit.sections import Section, has_legacy_digest
 from cub.edit.unified_diff import diff_texts
 from cub.errors import CubError
 from cub.prompt.section_text import SectionSpec, recognize_section, render_section
@@ -146,7 +147,7 @@ def _may_be_older(old: Section | None, new: Section) -> bool:
         return old is None or not old.digest or _is_legacy(old)
     if old is None or not has_legacy_digest(old):
         return False
-    return compute_digest(b"".join(old.body)) == new.digest
+    return matches_digest(new.digest, b"".join(old.body))
 
 
 def _is_legacy(section: Section) -> bool:
@@ -203,7 +204,7 @@ def review_constitution(
 def _find_installed_version(data: bytes | None, templates: TemplateSet) -> int | None:
     for version in range(templates.version, 0, -1) if data is not None else ():
         text = templates.read_file("constitution.md", version)
-        if normalize_lines(text.encode()) == normalize_lines(data or b""):
+        if compute_digest(text.encode()) == compute_digest(data or b""):
             return version
     return None
 
@@ -223,7 +224,7 @@ def _judge_whole_file(
         return "unrecognized"
     spec = None if file.template else find_spec()
     for number, body in enumerate(_iter_possible_bodies(file, templates, header.version, spec)):
-        if header.digest == compute_file_digest(body.encode(), file.front_matter.encode()):
+        if header.matches(body.encode(), file.front_matter.encode()):
             stale = not file.template and (number or not spec)
             return "stale" if stale else "verified"
     return "unrecognized"

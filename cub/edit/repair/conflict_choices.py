@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cub.edit.document import BOM, Document, get_line_end, split_lines
-from cub.edit.line_matching import extract_user_lines
 from cub.edit.markers import describe_markers, find_markers
 from cub.edit.merge_conflicts import MergeConflict, find_conflicts
 from cub.edit.repair.merge_sides import (
@@ -22,6 +21,7 @@ from cub.edit.repair.merge_sides import (
 from cub.edit.repair.repair_choice import RepairChoice, join_lines
 from cub.edit.section_writer import render_section
 from cub.edit.sections import Section, find_section_or_none
+from cub.edit.user_lines import extract_user_lines
 from cub.errors import CubError
 
 RecognizeBody = Callable[[Section], str | None]

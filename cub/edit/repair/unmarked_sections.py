@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from cub.edit import markers
+from cub.edit.digests import compute_digest
 from cub.edit.document import Document, normalize_line
 from cub.edit.markers import filter_html_lines, find_markers
 from cub.edit.repair.repair_choice import RepairChoice, make_end_line, rebuild_document
 from cub.edit.repair.similar_text import ReleasedBody, SimilarText, find_similar_text
 from cub.edit.sections import (
-    compute_digest,
     find_digest_end,
     find_section_or_none,
     is_digest_comment,

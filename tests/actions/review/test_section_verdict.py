@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from cub.actions.review.section_verdict import VERDICT_MEANINGS, SectionReview
+from cub.edit.digests import compute_digest
 from cub.edit.document import Document
 from cub.edit.file_header import add_file_header
 from cub.edit.section_writer import render_section as section_text
-from cub.edit.sections import compute_digest, find_section, rewrite_legacy_digest
+from cub.edit.sections import find_section, rewrite_legacy_digest
 from cub.prompt.section_text import SectionSpec, render_section
 from cub.prompt.templates import TemplateSet, load_shipped_templates
 from tests.actions.helpers import init, update, write

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from cub.edit.digests import compute_digest
 from cub.edit.document import Document
 from cub.edit.markers import find_markers
 from cub.edit.merge_conflicts import find_conflicts
 from cub.edit.repair.marker_choices import list_repair_choices
 from cub.edit.repair.repair_choice import RepairChoice
 from cub.edit.section_writer import render_section
-from cub.edit.sections import Section, compute_digest, find_section
+from cub.edit.sections import Section, find_section
 from cub.errors import CubError
 from tests.edit.strategies import ENDS
 from tests.examples import hardly_any_examples
