@@ -53,7 +53,7 @@ _LINES = {
     "gotestsum": r"DONE \d+ tests",
     "phpunit_ok": r"OK \(\d+ tests?, ",
     "phpunit": r"Tests: \d+, Assertions: \d+",
-    "surefire": r"\[\w+\] Tests run: \d+, (?!.*Time elapsed)",
+    "surefire": r"(?:\[\w+\] )?Tests run: \d+, (?!.*Time elapsed)",
     "dotnet": r"(?:Passed|Failed|Skipped)!  - Failed: +\d+, |Test summary: total: \d+, ",
     "prove": r"Files=\d+, Tests=\d+, ",
     "junit": r'.*?<testsuite\b[^>]* tests="[^>]*',
@@ -64,6 +64,44 @@ _LINES = {
     "go_json": r'\{(?=.*"Test":"[^"/]+").*"Action":"(?P<json_end>pass|fail|skip)"',
     "tap": r"(?P<tap_end>ok|not ok) \d+\b",
 }
+# A line that matches one of these says that a test, or a package of tests, passed.
+_PASSED = (
+    r"ok  \t\S+\t(?:[\d.]+s|\(cached\))(?!.*\[no tests)",  # go test
+    r"✓  \S+ \((?:cached|\d+)",  # gotestsum
+    r".* \.\.\. ok$",  # unittest -v
+    r"  passing: {3}[1-9]",  # tap-spec
+    r"\S.* > \S.* PASSED$",  # Gradle, if it logs them
+    r"Test summary: .*\bsucceeded: [1-9]| +Passed: [1-9]\d*$",  # loggers of dotnet test
+)
+# One of these says that something ran, and not that it passed.
+_STARTED = (r"(?:> Task )?:\S*[tT]est(?: UP-TO-DATE| FROM-CACHE|WARNING: .*)?$",)  # Gradle
+# One of these says that a runner, or one part of its run, executed no test.
+_EMPTY = (
+    r"=* ?no tests ran in [\d.]+s|collected 0 items\b|NO TESTS RAN",  # pytest, unittest
+    r"No tests found(?:, exiting with code \d|\.?$| related to files changed)",  # Jest, Pest
+    r"No test files found(?:, exiting with code \d|\.?$)|Error: No test files found",  # and Mocha
+    r"error: no tests to run|1\.\.0(?: |$)|Result: NOTESTS",  # cargo-nextest, TAP, prove
+    r"\?   \t\S+\t\[no test files\]|ok  \t.*\[no tests to run\]",  # go test
+    r"testing: warning: no tests to run|\t\S+\t\tcoverage: 0\.0% of statements$",
+    r'\{.*"Output":".*\[no test(?:s to run| files)\]\\n"|∅  \S+',  # go test -json, gotestsum
+    r"Error: No tests found|Test filter .* had no matches$",  # Playwright, Bun
+    r"  ✘ No tests found in |  ✘ Couldn.t find any files to test",  # AVA
+    r"No specs found|Incomplete: No specs found|No examples found\.",  # Jasmine, RSpec
+    r"error: No test modules found|No tests executed!|No tests found in class ",  # Deno, PHPUnit
+    r"There are no tests to run|All tests have been excluded\.",  # ExUnit
+    r'The --only option was given to "mix test" but no test was executed',
+    r"\[INFO\] No tests to run\.|\[ERROR\] .*: No tests were executed!",  # Surefire
+    r"(?:> Task )?:\S*[tT]est NO-SOURCE|> No tests found for given includes: ",  # Gradle
+    r"No tests were found!!!",  # CTest
+    r"No test is available in |No test matches the given testcase filter ",  # dotnet test
+)
+_KNOWN = re.compile(
+    "|".join(
+        f"(?P<{name}>{'|'.join(lines)})"
+        for name, lines in (("passed", _PASSED), ("started", _STARTED), ("empty", _EMPTY))
+    )
+)
+_EXUNIT_END = re.compile(r"Finished in .* seconds \(.* async, .* sync\)$")
 _SUMMARY = re.compile("|".join(f"(?P<{name}>{line})" for name, line in _LINES.items()))
 _ALIASES = {"phpunit_ok": "phpunit", "unittest_ran": "unittest", "go_json": "go"}
 _WORDS = {
@@ -77,6 +115,7 @@ _WORDS = {
     ),
     "total": ("total", "test", "example", "spec", "run", "doctest", "propertie", "property"),
     "suites": ("suite",),
+    "assertions": ("assertion",),
 }  # fmt: skip
 _KEYS = {word: key for key, words in _WORDS.items() for word in words}
 _ENDS_OF_TESTS = ("go_end", "json_end", "tap_end", "ava_end")
@@ -92,24 +131,61 @@ _TAP_PLAN = re.compile(r"\s*1\.\.\d+\s*$")  # without it, `ok 1` is prose
 _DIRECTIVE = re.compile(r".*# (?i:skip|todo)\b")
 _CUT_SHORT = re.compile(r"!+ (?:stopping after \d+ failures?|\S*KeyboardInterrupt)\b")
 _FAILED_SUBTEST = re.compile(r"SUBFAIL(?:ED)?[ (\[].*::")  # in pytest's short summary
-_PROVE_FAILED = re.compile(r"\S.* \(Wstat: .*\) Tests: \d+ Failed: (\d+)\)")
+_PROVE_FAILED = re.compile(r"\S.* \(Wstat: .*\) Tests: (\d+) Failed: (\d+)\)")
 
 
 def read_totals(lines: Sequence[str]) -> tuple[RunnerTotals, ...]:
     """Return the totals of each runner that sums up its run in the lines, sorted by its name."""
+    sums, last = _add_up(lines)
+    _drop_uncertain(sums, lines)
+    return tuple(_make_totals(runner, sums[runner], last) for runner in sorted(sums))
+
+
+class RunEvidence(NamedTuple):
+    """Say whether a log shows that a test ran, that one passed, and that a runner found none."""
+
+    ran: bool
+    passed: bool
+    found_none: bool
+
+
+def find_evidence(lines: Sequence[str]) -> RunEvidence:
+    """Return what the summaries of a log, and lines that are not summed up, say of its tests."""
+    sums, _ = _add_up(lines)
+    if not any(map(_TAP_PLAN.match, lines)):
+        sums.pop("tap", None)
+    kinds = {known.lastgroup for known in map(_KNOWN.match, lines) if known}
+    ran, passed, found_none = "started" in kinds, "passed" in kinds, "empty" in kinds
+    found_none |= "0 failures" in lines and any(map(_EXUNIT_END.match, lines))  # before 1.15
+    for runner, numbers in sums.items():
+        totals = _make_totals(runner, numbers, 0)
+        is_void = totals.failed == 0 == numbers.get("assertions", 1)  # PHPUnit tests nothing then
+        has_numbers = any(key for key in numbers)  # and not of warnings alone
+        found_none |= is_void or (has_numbers and totals.ran <= 0 and not numbers["errors"])
+        ran |= totals.ran > 0 and not is_void
+        passed |= totals.passed > 0 and not is_void
+    scripts = [script for script in map(_PROVE_FAILED.match, lines) if script]
+    passed |= any(int(script[1]) > int(script[2]) for script in scripts)
+    return RunEvidence(ran or passed or bool(scripts), passed, found_none)
+
+
+def _add_up(lines: Sequence[str]) -> tuple[dict[str, Counter[str]], int]:
+    """Return the sums of each runner's numbers by their meaning, and how many ran by pytest's last
+    summary.
+    """
     sums, last, subtests = defaultdict[str, Counter[str]](Counter), 0, 0
     for line in lines:
         if summary := _SUMMARY.match(line):
             name = str(_find_name(summary))
             numbers = _read_numbers(name, summary)
             if name == "pytest":  # it counts a subtest only if that fails
-                numbers["failed"] = max(0, numbers["failed"] - subtests)
+                if subtests:
+                    numbers["failed"] = max(0, numbers["failed"] - subtests)
                 last, subtests = numbers["passed"] + numbers["failed"], 0
             sums[_ALIASES.get(name, name)].update(numbers)
         elif _FAILED_SUBTEST.match(line):
             subtests += 1
-    _drop_uncertain(sums, lines)
-    return tuple(_make_totals(runner, sums[runner], last) for runner in sorted(sums))
+    return sums, last
 
 
 def _find_name(summary: re.Match[str]) -> str:
@@ -155,7 +231,7 @@ def _drop_uncertain(sums: dict[str, Counter[str]], lines: Sequence[str]) -> None
     if any(map(_CUT_SHORT.match, lines)):
         sums.pop("pytest", None)
     if "prove" in sums:
-        failed = [int(found[1]) for line in lines if (found := _PROVE_FAILED.match(line))]
+        failed = [int(found[2]) for line in lines if (found := _PROVE_FAILED.match(line))]
         sums["prove"]["failed"] = sum(failed)
 
 

@@ -27,8 +27,7 @@ from cub.checks.linter_output import (
 )
 from cub.checks.numbered_output import EXUNIT, JASMINE, MINITEST, MOCHA, PHPUNIT, RSPEC
 from cub.checks.pytest_output import PYTEST, find_traceback_lines
-from cub.checks.run_counts import iter_counts
-from cub.checks.runner_totals import RunnerTotals, read_totals
+from cub.checks.runner_totals import RunnerTotals, find_evidence, read_totals
 from cub.checks.rust_output import CARGO_TEST, RUSTC
 from cub.checks.tap_output import PROVE, TAP, TAP_SPEC
 from cub.checks.terminal_text import to_plain_text
@@ -97,7 +96,7 @@ def count_tests(output: str) -> tuple[RunnerTotals, ...]:
 
 def has_passing_test(output: str) -> bool:
     """Tell whether the output of a known test runner shows a test that passed."""
-    return any(counts.passed > 0 for counts in iter_counts(_split_lines(output)))
+    return find_evidence(_split_lines(output)).passed
 
 
 def reports_no_test(output: str) -> bool:
@@ -105,8 +104,8 @@ def reports_no_test(output: str) -> bool:
 
     A skipped test did not run.
     """
-    counts = [counts.ran for counts in iter_counts(_split_lines(output))]
-    return bool(counts) and max(counts) <= 0 and not _has_failing_test(output)
+    evidence = find_evidence(_split_lines(output))
+    return evidence.found_none and not evidence.ran and not _has_failing_test(output)
 
 
 _RUNNERS = (  # Python modules that run checks: another missing module may be the task's own
@@ -155,7 +154,7 @@ def find_missing_tool(output: str) -> str:
     """
     lines = _split_lines(output)
     found = next(filter(_NO_TOOL.match, lines), "")
-    has_run = bool(found) and any(counts.ran > 0 for counts in iter_counts(lines))
+    has_run = bool(found) and find_evidence(lines).ran
     return "" if has_run or (found and _has_failing_test(output)) else found.strip()
 
 
