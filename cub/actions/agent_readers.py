@@ -9,8 +9,9 @@ from cub.actions.agent_context import ContextSource, list_loading_agents
 from cub.actions.managed_files import CONSTITUTION, MAP
 from cub.actions.plan_warnings import ONE_FILE_HINT, UNREAD_HINT
 from cub.actions.project_state import ProjectState
-from cub.actions.project_texts import SECTION_LABEL
+from cub.actions.project_texts import SECTION_LABEL, open_agent_files
 from cub.actions.section_specs import AGENTS, CLAUDE
+from cub.actions.text_matching import contains_text
 from cub.agent_profiles.claude import CLAUDE as CLAUDE_PROFILE
 from cub.agent_profiles.claude import CLAUDE_READS_AGENTS_SINCE
 from cub.agent_profiles.profiles import NAMED_PROFILES, find_profile
@@ -23,7 +24,8 @@ from cub.project.project import Project
 from cub.project.targets import is_nested_target, list_reading_agents
 
 _NAMED_TITLES = frozenset(profile.title for profile in NAMED_PROFILES)
-SECTION_NAME = "cub's managed section"
+_OWN_TEXTS = (CONSTITUTION, MAP)
+_SECTION_NAME = "cub's managed section"
 _CLAUDE_TITLE = CLAUDE_PROFILE.title
 
 
@@ -48,10 +50,12 @@ def warn_missed_texts(state: ProjectState) -> Iterator[PlanWarning]:
     loading = list_loading_agents(state.project)
     readers = {path: [reading.title for reading in loading[path]] for path in (AGENTS, CLAUDE)}
     is_missed = bool(agents.user_bytes) and _CLAUDE_TITLE not in readers[AGENTS]
+    is_missed = is_missed and not contains_text(claude.user_bytes, agents.user_bytes)
     if is_missed:
         yield _warn_hidden_text(state.tree)
     spec = state.specs.get(AGENTS)
-    if claude.user_bytes and agents.is_present and (is_missed or (spec and spec.read_first)):
+    is_own = bool(claude.user_bytes) and not contains_text(agents.user_bytes, claude.user_bytes)
+    if is_own and agents.is_present and (is_missed or (spec and spec.read_first)):
         verb = "reads" if len(readers[CLAUDE]) == 1 else "read"
         names = " and ".join(readers[CLAUDE])
         message = f"only {names} {verb} this file, because there is an AGENTS.md"
@@ -85,6 +89,28 @@ def suggest_reading_fix(
         return ""
     if any(source.is_cut for source in faulty):
         return UNREAD_HINT
+    if all(source.times > 1 and source.path not in _OWN_TEXTS for source in faulty):
+        return "; ".join(dict.fromkeys(map(_suggest_removal, faulty)))
+    if agent == "claude" and (names := _list_excluded_files(project)):
+        return f"remove {' and '.join(names)} from `claudeMdExcludes` in Claude Code's settings"
+    return _suggest_command(project, agent, sources, faulty, version)
+
+
+def _list_excluded_files(project: Project) -> list[str]:
+    """Return the instruction files that settings keep Claude Code from."""
+    files, filter_files = open_agent_files(project, {}), CLAUDE_PROFILE.reading
+    is_loaded = filter_files.make_filter(files) if filter_files else bool
+    paths = {name: f"{files.root}/{name}" for name in (CLAUDE, AGENTS)}
+    return [name for name, path in paths.items() if files.read(path) and not is_loaded(path)]
+
+
+def _suggest_command(
+    project: Project,
+    agent: str,
+    sources: Sequence[ContextSource],
+    faulty: Sequence[ContextSource],
+    version: tuple[int, ...],
+) -> str:
     is_claude, hiding = agent == "claude", find_claude_files(project.tree)
     # A text of the user that `init` leaves where it is.
     hidden = AGENTS if is_claude and hiding else CLAUDE
@@ -113,19 +139,19 @@ def describe_repeated_sources(sources: Sequence[ContextSource], agent: str) -> I
     """Yield a sentence for each text that the agent loads more than once, whatever cub does."""
     for source in sources:
         if source.times > 1:
-            name = SECTION_NAME if source.label == SECTION_LABEL else source.path
+            name = _SECTION_NAME if source.label == SECTION_LABEL else source.path
             names = dict.fromkeys(source.loaded_from)
             title = find_profile(agent).title
-            fix = suggest_removal(source)
+            fix = _suggest_removal(source)
             yield f"{title} loads {name} {source.times} times, from {' and '.join(names)}: {fix}"
 
 
-def suggest_removal(source: ContextSource) -> str:
-    """Return what lets an agent load a text once that it loads from several files."""
+def _suggest_removal(source: ContextSource) -> str:
     names = list(dict.fromkeys(source.loaded_from))
     if len(names) < 2:
         return f"import {names[0]} once"
-    return f"remove it from {names[-1] if names[0] == source.path else names[0]}"
+    name = _SECTION_NAME if source.label == SECTION_LABEL else f"the text of {source.path}"
+    return f"remove {name} from {names[-1] if names[0] == source.path else names[0]}"
 
 
 def _list_other_agents(state: ProjectState, path: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import posixpath
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from cub.actions.text_matching import contains_text
 from cub.errors import CubError
 from cub.project import targets as table
 from cub.project.instruction_files import InstructionFile
@@ -140,6 +141,8 @@ def _choose_importer_spec(
         is_needed = agent_spec.claude or file.section
         return replace(agent_spec, shared=False) if is_needed and not is_stub else None
     can_import = not file.user_bytes or file.section_mentions(f"@{AGENTS}")
+    if contains_text(file.user_bytes, files[AGENTS].user_bytes):  # it would arrive twice
+        can_import = False
     if can_import and files[AGENTS].identity_key in covered:
         return replace(agent_spec, shared=False, imports=True)
     return agent_spec
@@ -176,5 +179,7 @@ def _hides_claude(agents: InstructionFile, claude: InstructionFile) -> bool:
     If cub made AGENTS.md, the line stays whatever people add to that file.
     """
     if not claude.user_bytes or AGENTS in claude.imported_paths:
+        return False
+    if contains_text(agents.user_bytes, claude.user_bytes):
         return False
     return not agents.user_bytes or agents.section_mentions(CLAUDE)

@@ -95,3 +95,10 @@ def count_whole(paragraphs: Sequence[Paragraph], counts: Sequence[int]) -> int:
         if sum(there) >= _WHOLE * total:
             return times
     return 0
+
+
+def contains_text(whole: bytes, text: bytes) -> bool:
+    """Tell whether a file says what another text says, but for a few lines."""
+    paragraphs = split_paragraphs(text.decode("utf-8", "replace"))
+    matcher = TextMatcher(whole.decode("utf-8", "replace"))
+    return count_whole(paragraphs, count_paragraphs(paragraphs, [matcher])) > 0

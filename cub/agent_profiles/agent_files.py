@@ -55,7 +55,8 @@ class AgentFiles:
     def find_user_folder(self, variable: str, default: str) -> str:
         """Return the folder that a variable names, or else `default` in the home folder; or ""."""
         named = self.environ.get(variable, "") if self.outside else ""
-        return named.rstrip("/") or (posixpath.join(self.home, default) if self.home else "")
+        default = posixpath.join(self.home, default) if self.home else ""
+        return (named or default).rstrip("/")
 
     def list_folders(self, top: str = "") -> list[str]:
         """Return the folders from `top`, or that of the disk, down to where the agent starts."""

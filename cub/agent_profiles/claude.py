@@ -58,9 +58,14 @@ def _list_claude_entries(files: AgentFiles) -> Iterator[LoadedFile]:
         yield from map(LoadedFile, list_rules(files, f"{user}/rules"))
     folders = _list_claude_folders(files)
     limit = "" if _may_import_all(files, user) else files.start
-    names = [name for name in ("CLAUDE.md", CLAUDE_FOLDER_FILE) if "project" in sources]
-    names += [CLAUDE_LOCAL_FILE] if "local" in sources else []
-    paths = [posixpath.join(folder, name) for folder in folders for name in names]
+    shared = ("CLAUDE.md", CLAUDE_FOLDER_FILE) if "project" in sources else ()
+    local = (CLAUDE_LOCAL_FILE,) if "local" in sources else ()
+    # In a work tree, it still reads the local file of the checkout that this is in.
+    paths = [
+        posixpath.join(folder, name)
+        for folder in (files.list_folders() if files.outside else folders)
+        for name in (*(shared if folder in folders else ()), *local)
+    ]
     own = [path for path in paths if posixpath.dirname(path) != user and is_loaded(path)]
     own = [path for path in own if _COMMENT.sub(b"", files.read(path)).strip()]
     is_old = bool(files.version) and files.version < CLAUDE_READS_AGENTS_SINCE

@@ -151,6 +151,12 @@ def find_root(context: typer.Context) -> Path:
     return find_project_root(get_global_options(context).directory)
 
 
+def find_start_folder(context: typer.Context, root: Path) -> str:
+    """Return the directory in which a command is called, relative to the project's root."""
+    start = Path(os.path.realpath(get_global_options(context).directory))
+    return start.relative_to(root).as_posix().removeprefix(".")
+
+
 def _set_directory(context: typer.Context, value: Path | None) -> None:
     options = get_global_options(context)
     context.obj = options if value is None else replace(options, directory=value)

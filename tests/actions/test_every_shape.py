@@ -117,7 +117,7 @@ SHAPES: dict[str, Shape] = {
         environ={"CLAUDE_CONFIG_DIR": "cc", "CODEX_HOME": "cx"},
     ),
     "longer than the limit": Shape(
-        {"AGENTS.md": "".join(f"Line {n:05} of the rules.\n" for n in range(2_000)) + "ENDMARK\n"}
+        {"AGENTS.md": "".join(f"A rule of bread, Line {n:05}\n" for n in range(2_000)) + "ENDMARK"}
     ),
 }  # fmt: skip
 
@@ -127,14 +127,8 @@ UNTRACKED = ("CLAUDE.local.md", "map.md", "worktrees")
 
 def make_project(shape: Shape, root: Path, home: Path) -> Project:
     """A project after `cub init`, on disk; the map is not tracked."""
-    for folder, files in ((root, shape.files), (home, shape.home)):
-        for name, text in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if text.startswith("-> "):
-                path.symlink_to(text.removeprefix("-> "))
-            else:
-                path.write_bytes(text.encode())
+    write_files(root, shape.files)
+    write_files(home, shape.home)
     (root / ".git").mkdir(parents=True)
     (root / ".cub").mkdir()
     project = Project.from_tree(root, DiskTree(root), is_commit=True)
@@ -143,6 +137,16 @@ def make_project(shape: Shape, root: Path, home: Path) -> Project:
         assert data is not None
         (root / name).write_bytes(data)
     return project
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if text.startswith("-> "):
+            path.symlink_to(text.removeprefix("-> "))
+        else:
+            path.write_bytes(text.encode())
 
 
 def make_worktree(project: Project) -> Project:
@@ -170,7 +174,7 @@ def count_marks(text: str) -> Counter[str]:
 
 
 # opencode has no switch for these: the run says so.
-_REPEATED = {("the user has the same", "opencode"): {"OURSMARK", "FLOURMARK"}}
+REPEATED = {("the user has the same", "opencode"): {"OURSMARK", "FLOURMARK"}}
 
 
 @pytest.mark.parametrize("is_worktree", [False, True], ids=["checkout", "worktree"])
@@ -190,9 +194,9 @@ def test_each_text_reaches_the_agent_once(
     seen = see(project, harness, environ, context)
     counts = count_marks(seen)
     expected = dict.fromkeys([*count_marks("".join(shape.files.values())), "MAPMARK"], 1)
-    expected |= dict.fromkeys(_REPEATED.get((name, agent), ()), 2)
+    expected |= dict.fromkeys(REPEATED.get((name, agent), ()), 2)
     assert {mark: counts[mark] for mark in expected} == expected
     assert seen.count("Work in tasks:") == 1
     assert seen.count("Verify before you ship") == 1
     told = list(describe_repeated_sources(context.sources, agent))
-    assert len(told) == ((name, agent) in _REPEATED)
+    assert len(told) == ((name, agent) in REPEATED)

@@ -70,7 +70,7 @@ def record_cell(agent: str, shape: str, folder: Path) -> Cell:
     home = folder / "home"
     home.mkdir()
     made = make_project(shape, agent, folder / "bakery", home)
-    made.environ["PATH"] = _make_path(agent)
+    made.environ["PATH"] = make_path(agent)
     installed = find_installed(agent)
     uses = _prove(installed, made)
     real = {
@@ -120,6 +120,10 @@ def iter_steps(agent: InstalledAgent, made: Shop) -> Iterator[str]:
             _move_text(made.root)
 
 
+def init_cub(made: Shop) -> None:
+    _call_cub(made, "init")
+
+
 def _call_cub(made: Shop, *words: str) -> None:
     done = call_cub(words, cwd=made.root, environ=environment(Path(made.environ["HOME"])))
     assert done.code == 0, done.err
@@ -145,11 +149,11 @@ def find_installed(agent: str) -> InstalledAgent:
 @cache
 def _read_version(agent: str) -> str:
     kind = next(kind for kind in NATIVE_HARNESSES if kind.facts.name == agent)
-    environ = {**os.environ, "PATH": _make_path(agent)}
+    environ = {**os.environ, "PATH": make_path(agent)}
     return read_agent_versions([kind()], Project.load(Path.cwd()), environ)[agent]
 
 
-def _make_path(agent: str) -> str:
+def make_path(agent: str) -> str:
     return f"{find_agent(agent)}{os.pathsep}{os.environ['PATH']}"
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -231,3 +232,154 @@ def test_two_names_of_one_file_are_loaded_once() -> None:
 
 def test_a_file_that_can_not_be_read_is_not_loaded() -> None:
     assert loaded("codex", {"AGENTS.md/x": "A"}) == []
+
+
+def big(name: str, size: int = 20 * KIB) -> str:
+    return f"{name}\n" + "x" * (size - len(name) - 2) + "\n"
+
+
+def test_the_limit_of_codex_counts_all_files_down_to_where_it_starts() -> None:
+    files = {".git/HEAD": "", "AGENTS.md": big("A"), "a/AGENTS.md": big("B"), "a/b/AGENTS.md": "C"}
+    where = replace(opened(files, {".codex/AGENTS.md": big("U")}), folder="a/b")
+    found = list_loaded_files(find_agent_reading("codex"), where)
+    assert [(where.shorten(one.path), one.max_bytes, one.is_cut) for one in found] == [
+        ("~/.codex/AGENTS.md", None, False),
+        ("AGENTS.md", 32 * KIB, False),
+        ("a/AGENTS.md", 12 * KIB, True),
+        ("a/b/AGENTS.md", 0, True),
+    ]
+    assert [one.text[:1] for one in found] == ["U", "A", "B", ""]
+    assert loaded("codex", {"AGENTS.md": "A", "a/AGENTS.md": "B"}, folder="a") == ["a/AGENTS.md"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "files", "names"),
+    [
+        # Imports are those of the folder that a link leads to; of the link's own for Gemini CLI.
+        ("claude", {"CLAUDE.md": "-> docs/R.md"}, ["CLAUDE.md", "docs/x.md"]),
+        ("gemini", {"GEMINI.md": "-> docs/R.md"}, ["GEMINI.md", "x.md"]),
+    ],
+)
+def test_a_link_decides_where_imports_are(
+    agent: str, files: dict[str, str], names: list[str]
+) -> None:
+    texts = {"docs/R.md": "R\n\n@x.md\n", "x.md": "root", "docs/x.md": "docs"}
+    assert loaded(agent, {**texts, **files}) == names
+
+
+def test_gemini_imports_what_is_in_comments_and_not_in_backticks() -> None:
+    text = "`@a.md` <!-- @b.md --> (@c.md)\n\n    @d.md\n\n```\n@e.md\n```\n@f.md, @1.md\n"
+    files = {"GEMINI.md": text, **{f"{name}.md": name for name in "abcdef1"}}
+    assert loaded("gemini", files) == ["GEMINI.md", "b.md", "d.md"]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "is_read"),
+    [
+        ("**/CLAUDE.md", False),
+        ("/up/project/CLAUDE.md", False),
+        ("/up/**", False),
+        ("**/{CLAUDE,X}.md", False),
+        ("/up/*/C*.md", False),
+        ("CLAUDE.md", True),
+        ("/up/CLAUDE.md", True),
+        ("**/claude.md", True),
+    ],
+)
+@pytest.mark.parametrize(
+    "place", ["settings.json", "settings.local.json", "user", "--settings", "a file"]
+)
+def test_claude_leaves_out_what_its_settings_exclude(
+    patterns: str, is_read: bool, place: str
+) -> None:
+    setting = json.dumps({"claudeMdExcludes": [patterns]})
+    name = place if place.startswith("settings") else "other.json"
+    files = {"CLAUDE.md": "C", f".claude/{name}": setting}
+    home = {".claude/settings.json": setting} if place == "user" else {}
+    given = {"--settings": ("--settings", setting), "a file": ("--settings=.claude/other.json",)}
+    found = loaded("claude", files, home, arguments=given.get(place, ()))
+    assert found == ["CLAUDE.md"] * is_read
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (("--bare",), []),
+        (("--setting-sources", "user"), ["~/.claude/CLAUDE.md"]),
+        (("--setting-sources=project",), ["CLAUDE.md", ".claude/rules/r.md"]),
+        (("--setting-sources", "local"), ["CLAUDE.local.md"]),
+    ],
+)
+def test_arguments_of_claude_decide_what_it_reads(
+    arguments: tuple[str, ...], names: list[str]
+) -> None:
+    files = {"CLAUDE.md": "C", "CLAUDE.local.md": "L", ".claude/rules/r.md": "R"}
+    assert loaded("claude", files, {".claude/CLAUDE.md": "U"}, arguments=arguments) == names
+
+
+def test_claude_imports_from_where_it_starts_and_the_user_from_anywhere() -> None:
+    files = {"CLAUDE.md": "@x.md @../o.md", "x.md": "X", "a/CLAUDE.md": "@y.md", "a/y.md": "Y"}
+    home = {".claude/CLAUDE.md": "@~/h.md", "h.md": "H", "/up/o.md": "O"}
+    users = ["~/.claude/CLAUDE.md", "~/h.md"]
+    assert loaded("claude", files, home) == [*users, "CLAUDE.md", "x.md"]
+    assert loaded("claude", files, home, folder="a") == [
+        *users, "CLAUDE.md", "a/CLAUDE.md", "a/y.md",
+    ]  # fmt: skip
+    allowed = {"projects": {"/up/project": {"hasClaudeMdExternalIncludesApproved": True}}}
+    home[".claude.json"] = json.dumps(allowed)
+    assert loaded("claude", files, home) == [*users, "CLAUDE.md", "/up/o.md", "x.md"]
+
+
+def test_in_a_work_tree_claude_reads_only_the_local_file_of_the_checkout() -> None:
+    root = "/up/project/.cub/worktrees/1"
+    around = {"/up/project/CLAUDE.md": "C", "/up/project/CLAUDE.local.md": "L"}
+    found = loaded("claude", {"CLAUDE.md": "W"}, around, root=root)
+    assert found == ["/up/project/CLAUDE.local.md", "CLAUDE.md"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "environ", "home", "names"),
+    [
+        ("claude", {"CLAUDE_CONFIG_DIR": "/home/ann/c"}, {"c/CLAUDE.md": "U"}, ["~/c/CLAUDE.md"]),
+        ("codex", {"CODEX_HOME": "/home/ann/c"}, {"c/AGENTS.md": "U"}, ["~/c/AGENTS.md"]),
+        (
+            "opencode",
+            {"XDG_CONFIG_HOME": "/home/ann/x"},
+            {"x/opencode/AGENTS.md": "U"},
+            ["~/x/opencode/AGENTS.md"],
+        ),
+        (
+            "opencode",
+            {"OPENCODE_CONFIG_DIR": "/home/ann/o"},
+            {"o/AGENTS.md": "U", ".config/opencode/AGENTS.md": "V"},
+            ["~/o/AGENTS.md"],
+        ),
+        (
+            "opencode",
+            {"OPENCODE_CONFIG": "/home/ann/o.json"},
+            {"o.json": '{"instructions": ["~/i.md"]}', "i.md": "I"},
+            ["~/i.md"],
+        ),
+        ("opencode", {}, {".claude/CLAUDE.md": "U"}, ["~/.claude/CLAUDE.md"]),
+        ("opencode", {"OPENCODE_DISABLE_CLAUDE_CODE": "1"}, {".claude/CLAUDE.md": "U"}, []),
+        ("gemini", {}, {".gemini/GEMINI.md": "U @u.md", ".gemini/u.md": "V"},
+         ["~/.gemini/GEMINI.md", "~/.gemini/u.md"]),
+        ("aider", {"AIDER_READ": "/home/ann/r.md"}, {"r.md": "R"}, ["~/r.md"]),
+    ],
+)  # fmt: skip
+def test_variables_say_where_the_users_files_are(
+    agent: str, environ: dict[str, str], home: dict[str, str], names: list[str]
+) -> None:
+    environ = {"HOME": "/home/ann", **environ}
+    assert loaded(agent, {"x.md": "X"}, home, environ=environ) == names
+
+
+def test_codex_takes_settings_of_a_project_that_the_user_trusts() -> None:
+    files = {".git/HEAD": "", "AGENTS.md": "A", ".codex/config.toml": "project_doc_max_bytes = 0"}
+    trust = '[projects."/up/project"]\ntrust_level = "trusted"\n'
+    where = opened(files, {".codex/config.toml": trust})
+    (file,) = list_loaded_files(find_agent_reading("codex"), where)
+    assert file.text == ""
+    assert loaded(
+        "codex", {"B.md": "B"}, arguments=("-c", 'project_doc_fallback_filenames=["B.md"]')
+    ) == ["B.md"]

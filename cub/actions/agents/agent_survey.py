@@ -7,15 +7,16 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from cub.actions.agent_context import ContextSource, list_context_sources
+from cub.actions.agent_context import ContextSource, count_sources_in
 from cub.actions.agent_readers import suggest_reading_fix
-from cub.actions.agents.arrival import count_sources
 from cub.actions.context_scripts import make_text_reader
+from cub.actions.project_texts import list_project_texts, open_agent_files
 from cub.actions.run.agent_programs import find_missing_programs, read_agent_versions
 from cub.actions.run.agent_texts import list_agent_sources, split_version
 from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
 from cub.actions.tasks.current_attempt import build_environment
 from cub.agent.memory import load_memory
+from cub.agent_profiles.agent_files import LoadedFile
 from cub.agent_profiles.agent_profile import AgentProfile
 from cub.errors import UsageError
 from cub.harness.base import Harness
@@ -25,6 +26,8 @@ from cub.harness.native_harness import NativeHarness
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
 from cub.text import suggest_similar
+
+_HEAD = 1_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,32 +128,57 @@ def _look_up(
     return InstalledAgent(harness, facts, problem, versions.get(harness.name, ""))
 
 
-def survey_agents(project: Project, environ: Mapping[str, str]) -> list[AgentOverview]:
-    """Return each agent with what it reads here, with the user's settings for all projects."""
-    return [make_overview(agent, project, environ) for agent in list_agents(project, environ)]
+def survey_agents(
+    project: Project, environ: Mapping[str, str], folder: str = ""
+) -> list[AgentOverview]:
+    """Return each agent with what it reads here, with the user's settings for all projects.
+
+    The agents are started in a `folder` of the project.
+    """
+    agents = list_agents(project, environ)
+    return [make_overview(agent, project, environ, folder) for agent in agents]
 
 
 def make_overview(
-    agent: InstalledAgent, project: Project, environ: Mapping[str, str]
+    agent: InstalledAgent, project: Project, environ: Mapping[str, str], folder: str = ""
 ) -> AgentOverview:
-    """Return an agent with what it reads here, with the user's settings if there is a HOME."""
-    if isinstance(agent.harness, BuiltinHarness):
-        return AgentOverview(agent, _count_own_sources(project))
-    sources = list_agent_sources(project, agent.harness, agent.version, environ)
-    version = agent.version_numbers
-    fix = suggest_reading_fix(project, agent.name, sources, version) if agent.facts else ""
+    """Return an agent with what it reads here, with the user's settings if there is a HOME.
+
+    It is started in a `folder` of the project.
+    """
+    harness = agent.harness
+    if isinstance(harness, BuiltinHarness):
+        return AgentOverview(agent, _count_own_sources(project, folder))
+    sources = list_agent_sources(project, harness, agent.version, environ, folder)
+    if not isinstance(harness, NativeHarness):
+        return AgentOverview(agent, sources)
+    if harness.options.arguments:
+        plain = replace(harness, options=harness.options._replace(arguments=()))
+        others = list_agent_sources(project, plain, agent.version, environ, folder)
+        if sum(one.times for one in others) > sum(one.times for one in sources):
+            fix = f"change `harnesses.{agent.name}.args`: they keep it from loading files"
+            return AgentOverview(agent, sources, fix)
+    own = [source for source in sources if not folder or not source.path.startswith(f"{folder}/")]
+    fix = suggest_reading_fix(project, agent.name, own, agent.version_numbers)
     return AgentOverview(agent, sources, fix)
 
 
-def _count_own_sources(project: Project) -> list[ContextSource]:
+def _count_own_sources(project: Project, folder: str) -> list[ContextSource]:
     """Return the project's texts with how often each is in the built-in agent's memory."""
-    sources = list_context_sources(project, "nothing")
-    text = load_memory(make_text_reader(project, project.root)).instructions
-    found = []
-    for source, arrival in zip(sources, count_sources(sources, (text,)), strict=True):
-        times, is_cut = arrival or (text.count(source.text.strip()), False)
-        found.append(replace(source, times=times, missing=source.missing * is_cut))
-    return found
+    reader = make_text_reader(project, project.root / folder)
+    text = load_memory(reader).instructions
+    files = open_agent_files(project, {}, folder)
+    loads = [LoadedFile("", data=text.encode())]
+    sources = count_sources_in(list_project_texts(project, folder), loads, files)
+    return [
+        # It reads only the beginning of a long file.
+        replace(one, times=1, is_cut=True) if _is_begun(one, text) else one
+        for one in sources
+    ]
+
+
+def _is_begun(source: ContextSource, text: str) -> bool:
+    return not source.times and source.text[:_HEAD].strip() in text
 
 
 def choose_agents(agents: Sequence[InstalledAgent], names: Sequence[str]) -> list[InstalledAgent]:

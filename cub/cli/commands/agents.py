@@ -11,7 +11,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.json_output import agents_to_json, proofs_to_json
-from cub.cli.options import find_root
+from cub.cli.options import find_root, find_start_folder
 from cub.cli.stop_signals import interrupt_at_signals
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ _LEGEND = {
 def agents(context: typer.Context, json: Json = False) -> None:
     """List agents, their versions, and what each one reads here.
 
-    The table shows the files that an agent loads on its own. `cub run` passes the rest in the
-    prompt.
+    The table shows the files that an agent loads on its own if you start it in this directory.
+    `cub run` starts it at the project's root, and passes the rest in the prompt.
 
     Example: cub agents
     """
@@ -58,7 +58,8 @@ def agents(context: typer.Context, json: Json = False) -> None:
     from cub.actions.agents.agent_survey import survey_agents
 
     project = _load_project(context, json=json)
-    overviews = survey_agents(project, os.environ)
+    folder = find_start_folder(context, project.root)
+    overviews = survey_agents(project, os.environ, folder)
     if json:
         output.print_json(agents_to_json(overviews, project.config.warnings, project.root))
         return
@@ -78,21 +79,41 @@ def _print_overviews(overviews: Sequence[AgentOverview]) -> None:
     """Print how often each agent reads each text by itself, and then what is to be done."""
     from cub.actions.agents.arrival import Arrival
 
-    names = [_shorten_label(source) for source in overviews[0].sources]
+    numbers = [n for n, one in enumerate(overviews[0].sources) if _shorten_label(one) in _LEGEND]
+    names = [_shorten_label(overviews[0].sources[number]) for number in numbers]
     rows = []
     for overview in overviews:
         agent = overview.agent
-        counts = (Arrival(source.times, source.is_cut) for source in overview.sources)
+        sources = [overview.sources[number] for number in numbers if overview.sources]
+        counts = (Arrival(source.times, source.is_cut) for source in sources)
         cells = [f"{overview.tokens:,}", *(count.to_text() for count in counts)]
         if not overview.sources:
             cells = ["not known", *("" for _ in names)]
         rows.append([agent.title, _format_version(agent), *cells])
     output.print_table(("agent", "version", "tokens", *names), rows, prose=("version",))
     output.print_legend(_LEGEND, "\n".join(["tokens", *names, *chain.from_iterable(rows)]))
+    _print_other_texts(overviews)
     steps = [(overview.agent.title, step) for overview in overviews if (step := _suggest(overview))]
     if steps:
         output.print_line()
         output.print_table(("agent", "to do"), steps, prose=("to do",))
+
+
+def _print_other_texts(overviews: Sequence[AgentOverview]) -> None:
+    """Print how often each agent loads rules, imported files, and those of subdirectories."""
+    from cub.actions.agents.arrival import Arrival
+
+    known = [overview for overview in overviews if overview.sources]
+    rows = []
+    for number, source in enumerate(overviews[0].sources):
+        if _shorten_label(source) not in _LEGEND:
+            found = (overview.sources[number] for overview in known)
+            counts = (Arrival(one.times, one.is_cut).to_text() for one in found)
+            rows.append((source.label.removesuffix(" (yours)"), *counts))
+    if rows:
+        output.print_line()
+        names = [overview.agent.name for overview in known]
+        output.print_table(("other text", *names), rows, prose=("other text",))
 
 
 def _shorten_label(source: ContextSource) -> str:
