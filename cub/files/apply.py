@@ -29,9 +29,8 @@ from cub.files.read_files import (
     resolve_path,
 )
 from cub.files.recovery import finish_change, undo_change
+from cub.files.temporary_files import MAX_NAME_CHARS
 from cub.text import describe_os_error
-
-_MAX_NAME_CHARS = 50  # of the target in the name of a temporary file, which may have 255 bytes
 
 
 def apply_plan(plan: Plan, lock: ProjectLock, disk: Disk | None = None) -> None:
@@ -104,7 +103,7 @@ def _make_unlink_step(edit: FileEdit, root: Path) -> JournalStep:
 
 def _make_temp_name(target: Path, root: Path) -> str:
     """Return a new name in the folder of a file, within the length limit of names."""
-    name = f".{target.name[:_MAX_NAME_CHARS]}.cub-{secrets.token_hex(4)}.tmp"
+    name = f".{target.name[:MAX_NAME_CHARS]}.cub-{secrets.token_hex(4)}.tmp"
     return target.with_name(name).relative_to(root).as_posix()
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from cub.files.disk import Disk
+from cub.files.temporary_files import open_temp_file
 
 # Errors that reading a damaged JSON file may raise.
 READ_ERRORS = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -47,17 +47,17 @@ def replace_file(path: Path, chunks: Iterable[bytes], *, is_lasting: bool = Fals
     if not folder.is_dir():
         folder.mkdir(parents=True, exist_ok=True)
         (folder / ".gitignore").write_bytes(b"*\n")
-    handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.", suffix=".tmp")
+    handle, temp = open_temp_file(path)
     try:
         with os.fdopen(handle, "wb") as file:
             file.writelines(chunks)
             if is_lasting:
                 file.flush()
                 os.fsync(file.fileno())
-        Path(name).replace(path)
+        temp.replace(path)
         if is_lasting:
             Disk().sync_folder(folder)
     except BaseException:
         with suppress(OSError):
-            Path(name).unlink()
+            temp.unlink()
         raise

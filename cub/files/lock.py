@@ -26,6 +26,7 @@ from cub.files.journal import warn_pending_change
 from cub.files.read_files import describe_file_type, make_os_error
 from cub.files.recovery import recover_change
 from cub.files.stat_signature import StatSignature
+from cub.files.temporary_files import remove_stale_temps
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -73,6 +74,8 @@ def lock_project(
             disk.write_unsynced(path, os.fsencode(_describe_holder()))
         warnings = tuple(recover_change(root, disk))
         get_message_sink().warn(warnings)
+        for folder in (path.parent, path.parent / "cache"):
+            remove_stale_temps(folder, is_locked=True)
         yield ProjectLock(root, warnings, lock)
     except KeyboardInterrupt:
         get_message_sink().warn(warn_pending_change(root))

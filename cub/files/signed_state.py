@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from contextlib import suppress
 from hashlib import blake2b
 from hmac import compare_digest
@@ -18,6 +17,7 @@ from typing import Any
 
 from cub.errors import CubError
 from cub.files.internal_files import replace_file
+from cub.files.temporary_files import open_temp_file
 from cub.text import describe_os_error
 
 KEY_FILE = "key"
@@ -155,7 +155,7 @@ def _read_key() -> bytes:
 def _make_key() -> bytes:
     """Make the key, unless another process has just done so, and return it."""
     path = find_state_folder() / KEY_FILE
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".key.")  # no other user can read it
+    handle, temp = open_temp_file(path)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(token_bytes(_KEY_SIZE))
@@ -164,7 +164,7 @@ def _make_key() -> bytes:
         if path.exists() and not _read_key():  # damaged: all that it signed is lost
             path.unlink()
         with suppress(FileExistsError):
-            os.link(name, path)
+            os.link(temp, path)
     finally:
-        Path(name).unlink()
+        temp.unlink()
     return _read_key()

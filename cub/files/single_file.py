@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from contextlib import suppress
 from pathlib import Path
 
 from cub.errors import CubError
 from cub.files.disk import Disk, FileContent
 from cub.files.read_files import make_os_error, read_file, require_writable
+from cub.files.temporary_files import make_temp_path, remove_stale_temps
 
 _CHUNK_SIZE = 1 << 20
 _MOUNT_ERRORS = (errno.EBUSY, errno.EXDEV)  # of a rename onto a mount point
@@ -45,7 +45,8 @@ def replace_single_file(
     Raises CubError, with the file as it was, if it has changed since or can't be written.
     """
     disk, real = disk or Disk(), _follow_links(path)
-    temp = real.with_name(f".{real.name}.cub-{secrets.token_hex(4)}.tmp")
+    temp = make_temp_path(real)
+    remove_stale_temps(real.parent)
     if not _is_still(path, before, display_path):
         raise CubError("changed since cub read it: run the command again", where=display_path)
     try:
@@ -54,9 +55,11 @@ def replace_single_file(
         real.parent.mkdir(parents=True, exist_ok=True)
         disk.create(temp, after, None if before is None else real)
         _put_in_place(temp, real, before, disk)
-    except OSError as error:
+    except BaseException as error:
         with suppress(OSError):
             temp.unlink()
+        if not isinstance(error, OSError):
+            raise
         raise make_os_error(error, display_path, "cannot be written") from error
     with suppress(OSError):  # the file is in place: only a power cut could undo that
         disk.sync_folder(real.parent)

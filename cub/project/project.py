@@ -12,6 +12,7 @@ from cub.debug_log import log_debug
 from cub.errors import CubError, UsageError
 from cub.files import FileTree
 from cub.files.read_files import make_os_error
+from cub.files.temporary_files import remove_stale_temps
 from cub.project import config
 from cub.project.config import CONFIG_FILE, CONFIG_SCHEMA, ProjectConfig
 from cub.project.targets import find_target, find_target_problem, normalize_target
@@ -51,7 +52,8 @@ def find_project_root(start: Path) -> Path:
     """Return the root of the project around the folder `start`.
 
     The nearest folder with a `.cub/`, up to the top of the git working tree; else that top; else
-    `start`. A top that is the home folder, or that ignores `start`, is not a project's.
+    `start`. A top that is the home folder, or that ignores `start`, is not a project's. What a
+    killed command was writing in the `.cub/` is removed.
     """
     start_name = start.as_posix()
     try:
@@ -75,6 +77,8 @@ def find_project_root(start: Path) -> Path:
             break
         if (folder / ".cub").is_dir():
             log_debug(f"the project is {folder.as_posix()}: it has a .cub/")
+            remove_stale_temps(folder / ".cub")
+            remove_stale_temps(folder / ".cub" / "cache")
             return folder
         if folder == top:
             break

@@ -17,7 +17,7 @@ from cub.files.disk import Disk
 from cub.files.single_file import replace_single_file
 from cub.git import read_tracked_file
 from cub.store.jsonl import Record, encode_record
-from cub.store.jsonl_append import append_lines, filter_missing_lines, remove_stale_temp_files
+from cub.store.jsonl_append import append_lines, filter_missing_lines
 from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from cub.store.task_index import TaskIndex
 
@@ -119,7 +119,6 @@ class JsonlBackend:
         lines = filter_missing_lines(self.root, REJECTED_FILE, lines)
         append_lines(lock, REJECTED_FILE, lines, self.disk)  # before they leave the file
         path = self.root / TASKS_FILE
-        remove_stale_temp_files(path)
         replace_single_file(path, before, serialize_tasks(tasks), TASKS_FILE, self.disk)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from cub.files import ProjectLock
@@ -12,14 +11,6 @@ from cub.files.disk import Disk
 from cub.files.file_tree import require_real_file
 from cub.files.read_files import find_regular_file, make_os_error, read_file, require_writable
 from cub.git import require_in_checkout
-
-
-def remove_stale_temp_files(path: Path) -> None:
-    """Remove what a killed writer of a file left; call it with the lock held."""
-    real = Path(os.path.realpath(path))
-    with suppress(OSError):
-        for temp in real.parent.glob(f".{real.name}.cub-*.tmp"):
-            temp.unlink()
 
 
 def append_lines(lock: ProjectLock, path: str, lines: Sequence[bytes], disk: Disk) -> None:

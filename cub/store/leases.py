@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from cub.files.temporary_files import is_running
 from cub.store.jsonl import Record
 from cub.store.timestamps import format_timestamp, normalize_timestamp, parse_timestamp
 
@@ -52,13 +53,4 @@ class LeaseChecker(NamedTuple):
 
 def make_lease_checker(now: str) -> LeaseChecker:
     """Return a checker of this machine for one time."""
-    return LeaseChecker(now, socket.gethostname(), _is_alive)
-
-
-def _is_alive(pid: int) -> bool:
-    import psutil
-
-    try:
-        return psutil.pid_exists(pid)
-    except OverflowError:  # no machine has a process of that number
-        return False
+    return LeaseChecker(now, socket.gethostname(), is_running)

@@ -25,7 +25,6 @@ from cub.store.jsonl import decode_record, encode_record
 from cub.store.jsonl_append import (
     append_lines,
     filter_missing_lines,
-    remove_stale_temp_files,
     require_appendable,
 )
 from cub.store.store_paths import ARCHIVE_FILE, LEDGER_FILE
@@ -54,7 +53,6 @@ class Ledger:
             kept = [line for line in lines if line not in removed]
             if len(kept) < len(lines):
                 path = self.root / self.path
-                remove_stale_temp_files(path)
                 replace_single_file(path, data, b"\n".join(kept), self.path, self.disk)
 
     def _encode(self, events: Iterable[Event]) -> list[bytes]:
@@ -210,6 +208,5 @@ def move_to_archive(ledger: Ledger, before: str, is_open: Callable[[str], bool])
             new = filter_missing_lines(ledger.root, ARCHIVE_FILE, old)
             append_lines(lock, ARCHIVE_FILE, new, ledger.disk)
             path, after = ledger.root / ledger.path, b"\n".join(rest)
-            remove_stale_temp_files(path)
             replace_single_file(path, data, after, ledger.path, ledger.disk)
         return ArchiveResult(len(old), kept_count)

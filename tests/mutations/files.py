@@ -288,7 +288,7 @@ FILES = (
     Mutation(
         "a temporary file of a cache is left where its bytes cannot be made",
         "cub/files/internal_files.py",
-        "        with suppress(OSError):\n            Path(name).unlink()\n        raise\n",
+        "        with suppress(OSError):\n            temp.unlink()\n        raise\n",
         "        raise\n",
         ("tests/files/test_internal_files.py",),
     ),

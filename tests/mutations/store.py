@@ -169,8 +169,8 @@ STORE = (
     Mutation(
         "events are gone from the ledger before they are archived",
         "cub/store/ledger.py",
-        '            append_lines(lock, ARCHIVE_FILE, new, ledger.disk)\n            path, after = ledger.root / ledger.path, b"\\n".join(rest)\n            remove_stale_temp_files(path)\n            replace_single_file(path, data, after, ledger.path, ledger.disk)\n',
-        '            path, after = ledger.root / ledger.path, b"\\n".join(rest)\n            remove_stale_temp_files(path)\n            replace_single_file(path, data, after, ledger.path, ledger.disk)\n            append_lines(lock, ARCHIVE_FILE, new, ledger.disk)\n',
+        '            append_lines(lock, ARCHIVE_FILE, new, ledger.disk)\n            path, after = ledger.root / ledger.path, b"\\n".join(rest)\n            replace_single_file(path, data, after, ledger.path, ledger.disk)\n',
+        '            path, after = ledger.root / ledger.path, b"\\n".join(rest)\n            replace_single_file(path, data, after, ledger.path, ledger.disk)\n            append_lines(lock, ARCHIVE_FILE, new, ledger.disk)\n',
         ("tests/store/test_ledger.py",),
     ),
     Mutation(

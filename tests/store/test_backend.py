@@ -144,7 +144,7 @@ def test_links_and_modes_stay(scratch: Path) -> None:
     (root / TASKS_FILE).rename(real)
     real.chmod(0o640)
     (root / TASKS_FILE).symlink_to("../elsewhere.jsonl")
-    (root / ".elsewhere.jsonl.cub-0011.tmp").write_bytes(b"left by one that was killed")
+    (root / ".elsewhere.jsonl.cub-99999999-00112233.tmp").write_bytes(b"left by a killed one")
     edit(root)
     assert (root / TASKS_FILE).is_symlink()
     assert real.stat().st_mode & 0o777 == 0o640
