@@ -7,9 +7,10 @@ import re
 import shlex
 
 import pytest
-import yaml
+from ruamel.yaml.error import MarkedYAMLError
 
 from cub.config_edit.nodes import SourceText
+from cub.config_edit.yaml_events import parse_in_python
 from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
 from cub.syntax_errors import (
@@ -77,8 +78,8 @@ def test_errors_in_json(text: str, reason: str) -> None:
 
 @pytest.mark.parametrize(("text", "reason", "hint"), YAML)
 def test_errors_in_yaml(text: str, reason: str, hint: str) -> None:
-    with pytest.raises(yaml.MarkedYAMLError) as error:
-        list(yaml.parse(text, Loader=yaml.SafeLoader))
+    with pytest.raises(MarkedYAMLError) as error:
+        list(parse_in_python(text))
     words = " ".join(str(error.value.problem or error.value.context).split())
     assert describe_yaml_error(words) == (reason, hint)
     with pytest.raises(CubError) as shown:

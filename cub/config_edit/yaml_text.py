@@ -1,7 +1,7 @@
 """Parse YAML into nodes, and format values as YAML on one line.
 
-PyYAML splits the text into events. Nothing is built before its size and depth are known, so
-that no text costs more than reading it. What no configuration needs is refused with its place.
+Nothing is built before its size and depth are known, so that no text costs more than reading
+it. What no configuration needs is refused with its place.
 """
 
 from __future__ import annotations
@@ -13,32 +13,22 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cub.config_edit.nodes import ConfigNode, MappingEntry, Scalar, SourceText, parse_scalar
+from cub.config_edit.yaml_events import YamlSyntaxError, is_event, iter_yaml_events
 from cub.errors import CubError
-from cub.syntax_errors import describe_yaml_error
 
 MAX_YAML_LEVELS = 32
 MAX_YAML_VALUES = 10_000
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-def parse_yaml(source: SourceText, *, is_fast: bool = False) -> ConfigNode | None:
-    """Return the one document of a text; None if there is nothing in it.
-
-    `is_fast` reads with libyaml where it is installed: ten times as fast, and its complaints say
-    less.
-    """
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if is_fast else yaml.SafeLoader
-    reading = _Reading(source, yaml.parse(source.text, Loader=loader))
+def parse_yaml(source: SourceText) -> ConfigNode | None:
+    """Return the one document of a text; None if there is nothing in it."""
+    reading = _Reading(source, iter_yaml_events(source.text))
     try:
         return reading.document()
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        at = mark.index if mark else reading.at
-        raise source.make_error(at, *_explain_error(error)) from None
-    except (yaml.YAMLError, ValueError, OverflowError):  # escapes that are no characters
-        raise source.make_error(reading.at, "invalid YAML after this") from None
+    except YamlSyntaxError as error:
+        at = reading.at if error.offset is None else error.offset
+        raise source.make_error(at, error.message, error.hint) from None
 
 
 @dataclass(slots=True)
@@ -54,14 +44,14 @@ class _Reading:
     def document(self) -> ConfigNode | None:
         self._next()  # the start of the stream
         start = self._next()
-        if not _is(start, "DocumentStart"):
+        if not is_event(start, "DocumentStart"):
             return None
         if start.version not in (None, (1, 2)):
             self.at = start.end_mark.index - len("---")
             raise self._error("cub reads only YAML 1.2", "delete the line %YAML")
         root = self._node(self._next(), 1)
         self._next()  # the end of the document
-        if _is(self._next(), "DocumentStart"):
+        if is_event(self._next(), "DocumentStart"):
             raise self._error("a second document starts here; cub reads only one")
         return root
 
@@ -74,7 +64,7 @@ class _Reading:
         return self.source.make_error(self.at, message, hint)
 
     def _node(self, event: Any, level: int) -> ConfigNode:
-        if _is(event, "Alias"):
+        if is_event(event, "Alias"):
             return self._alias(event)
         self._count(1)
         if event.tag is not None:
@@ -90,9 +80,9 @@ class _Reading:
         return node
 
     def _value(self, event: Any, level: int) -> ConfigNode:
-        if _is(event, "Scalar"):
+        if is_event(event, "Scalar"):
             return self._scalar(event)
-        return (self._list if _is(event, "SequenceStart") else self._mapping)(event, level)
+        return (self._list if is_event(event, "SequenceStart") else self._mapping)(event, level)
 
     def _count(self, more: int) -> None:
         self.values += more
@@ -123,7 +113,7 @@ class _Reading:
 
     def _list(self, event: Any, level: int) -> ConfigNode:
         items = []
-        while not _is(inner := self._next(), "SequenceEnd"):
+        while not is_event(inner := self._next(), "SequenceEnd"):
             items.append(self._node(inner, level + 1))
         start, flow = event.start_mark.index, bool(event.flow_style)
         end = inner.end_mark.index if flow else items[-1].end
@@ -134,7 +124,7 @@ class _Reading:
 
     def _mapping(self, event: Any, level: int) -> ConfigNode:
         entries: dict[Scalar, MappingEntry] = {}
-        while not _is(inner := self._next(), "MappingEnd"):
+        while not is_event(inner := self._next(), "MappingEnd"):
             key = self._key(inner, entries)
             value = self._place_empty_value(key, self._node(self._next(), level + 1))
             if key.is_merge_key and not _can_merge(value):
@@ -155,7 +145,7 @@ class _Reading:
         return replace(value, start=at, end=at)
 
     def _key(self, event: Any, entries: dict[Scalar, MappingEntry]) -> ConfigNode:
-        if not _is(event, "Scalar"):
+        if not is_event(event, "Scalar"):
             raise self._error("a key must be a string")
         key = self._node(event, 1)
         if not isinstance(key.value, str):
@@ -168,20 +158,9 @@ class _Reading:
         return key
 
 
-def _is(event: Any, kind: str) -> bool:
-    """Return whether an event has this class name: yaml is imported only to parse."""
-    return type(event).__name__ == f"{kind}Event"
-
-
 def _can_merge(value: ConfigNode) -> bool:
     parts = value.items if value.kind == "list" else (value,)
     return all(part.kind == "mapping" for part in parts)
-
-
-def _explain_error(error: Any) -> tuple[str, str]:
-    """Return a parser's complaint in one line, and a hint."""
-    words = " ".join(str(error.problem or error.context).split())
-    return describe_yaml_error(words)
 
 
 def _truncate(text: str) -> str:

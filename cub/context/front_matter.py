@@ -52,7 +52,7 @@ def split_front_matter(data: bytes, path: str) -> MarkdownText:
     # With its first line, errors count lines as the file does.
     yaml = _BARE_PATTERN.sub(_quote_pattern, yaml).rstrip().removesuffix("---")
     try:
-        root = parse_yaml(decode_source(yaml.encode(), path), is_fast=True)
+        root = parse_yaml(decode_source(yaml.encode(), path))
     except CubError as error:
         return MarkdownText({}, body, error, line)
     fields = root.to_python() if root else None

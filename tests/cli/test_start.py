@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.conftest import environment
 
 HEAVY = (
-    "jinja2", "markdown_it", "yaml", "filelock", "packaging", "rich", "tree_sitter",
+    "jinja2", "markdown_it", "ruamel.yaml", "filelock", "packaging", "rich", "tree_sitter",
     "pathspec", "multiprocessing", "difflib", "pydantic", "urllib.request",
 )  # fmt: skip
 

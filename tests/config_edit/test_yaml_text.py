@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from ruamel.yaml.error import YAMLError
 
 from cub.config_edit.nodes import ConfigNode, SourceText
+from cub.config_edit.yaml_events import YamlSyntaxError, iter_yaml_events, parse_in_python
 from cub.config_edit.yaml_text import format_yaml, parse_yaml
+from tests.examples import few_examples
 
 
 @pytest.mark.parametrize(
@@ -100,3 +106,25 @@ def test_places_are_counted_as_editors_count_them(end: str) -> None:
 )
 def test_what_any_reader_of_yaml_takes_for_a_text_needs_no_quotes(value: Any, words: str) -> None:
     assert format_yaml(value) == words
+
+
+LINES = ["a: b", "a:", "  - c: 'd'", "- e", "  f: {g:1, h: [i]}", "# j", "k: |", '  "l"', "m: &n o"]
+
+
+@few_examples
+@given(st.lists(st.sampled_from([*LINES, "p: *n", "---", "q: [r", "  s:t]", "u: ]"])))
+@example(["a: b", "c: {d:1}"])
+def test_the_parser_in_c_makes_no_difference(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    assert list_events(text, iter_yaml_events) == list_events(text, parse_in_python)
+
+
+def list_events(text: str, parse: Callable[[str], Iterator[Any]]) -> list[Any]:
+    found: list[Any] = []
+    try:
+        for event in parse(text):
+            places = event.start_mark.index, event.end_mark.index
+            found.append((type(event), *places, getattr(event, "value", None)))
+    except (YamlSyntaxError, YAMLError):
+        found.append("an error")
+    return found

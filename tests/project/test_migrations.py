@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from packaging.version import Version
+from ruamel.yaml import YAML
 
 from cub import __version__
 from cub.project import migration_steps
@@ -86,7 +86,7 @@ _FIELDS = {
 
 def list_faults(data: bytes, name: str) -> list[str]:
     """Everything that is wrong with a file of migrations: the run-time reader checks nothing."""
-    tree = yaml.safe_load(data)
+    tree = YAML(typ="safe").load(data)
     found = [] if tree.keys() == _HEAD_FIELDS else ["fields"]
     found += [] if int(name[:4]) == tree["number"] > 0 else ["number"]
     found += [] if tree["summary"] and isinstance(tree["summary"], str) else ["summary"]

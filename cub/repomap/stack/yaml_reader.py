@@ -1,4 +1,4 @@
-"""Read the scalars of a YAML file, each with its keys, from the events of libyaml.
+"""Read the scalars of a YAML file, each with its keys, from its events.
 
 Nothing is constructed: tags have no effect, and an alias is a value `*name`, so that no file can
 expand. Size, depth and number of values are bounded, and a file is read up to its first error.
@@ -10,15 +10,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from yaml.events import Event
+from cub.config_edit.yaml_events import YamlSyntaxError, is_event, iter_yaml_events
 
 MAX_LEVELS = 24
 _MAX_CHARS = 1_000_000
 _MAX_EVENTS = 100_000
-_MAX_PYTHON_EVENTS = 10_000  # for PyYAML without libyaml, which takes fifty times as long
 
 
 class YamlScalar(NamedTuple):
@@ -34,14 +32,10 @@ def read_yaml_scalars(text: str) -> list[YamlScalar]:
 
     Never fails: what follows a syntax error or lies beyond a limit is missing.
     """
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    limit = _MAX_PYTHON_EVENTS if loader is yaml.SafeLoader else _MAX_EVENTS
     scalars: list[YamlScalar] = []
-    with suppress(yaml.YAMLError, UnicodeError):
-        events = islice(yaml.parse(text[:_MAX_CHARS], Loader=loader), limit)
-        scalars.extend(_iter_scalars(events))
+    with suppress(YamlSyntaxError):
+        events = iter_yaml_events(text[:_MAX_CHARS], takes_tabs=True)
+        scalars.extend(_iter_scalars(islice(events, _MAX_EVENTS)))
     return scalars
 
 
@@ -70,33 +64,28 @@ class _Collection:
         return is_key
 
 
-def _iter_scalars(events: Iterable[Event]) -> Iterator[YamlScalar]:
-    import yaml
-
+def _iter_scalars(events: Iterable[Any]) -> Iterator[YamlScalar]:
     collections: list[_Collection] = []
     for event in events:
-        if isinstance(event, yaml.CollectionEndEvent):
+        if is_event(event, "SequenceEnd") or is_event(event, "MappingEnd"):
             collections.pop()
-        elif isinstance(event, yaml.NodeEvent):
+        elif hasattr(event, "anchor"):  # a node
             text = _get_text(event)
             is_key = bool(collections) and collections[-1].start_node(text)
-            if isinstance(event, yaml.CollectionStartEvent):
+            if hasattr(event, "flow_style"):  # a list or a mapping starts
                 if len(collections) == MAX_LEVELS:
                     return
-                collections.append(_Collection(isinstance(event, yaml.MappingStartEvent)))
+                collections.append(_Collection(is_event(event, "MappingStart")))
             elif not is_key and text is not None:
                 keys = tuple(c.key for c in collections if c.key is not None)
                 if len(keys) == len(collections):  # no key is a list or a mapping
-                    line = event.start_mark.line + 1 if event.start_mark else 0
-                    yield YamlScalar(keys, text, line)
+                    yield YamlScalar(keys, text, event.start_mark.line + 1)
 
 
-def _get_text(event: Event) -> str | None:
+def _get_text(event: Any) -> str | None:
     """Return what a scalar or an alias says; None for a collection and a missing value."""
-    import yaml
-
-    if isinstance(event, yaml.AliasEvent):
+    if is_event(event, "Alias"):
         return f"*{event.anchor}"
-    if not isinstance(event, yaml.ScalarEvent) or (not event.value and not event.style):
+    if not is_event(event, "Scalar") or (not event.value and not event.style):
         return None
     return str(event.value).strip("\n") if event.style in ("|", ">") else str(event.value)

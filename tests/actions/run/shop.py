@@ -13,13 +13,13 @@ from tempfile import TemporaryFile
 from typing import Any
 
 import psutil
-import yaml
 
 from cub.actions.run.run_loop import run_tasks
 from cub.actions.run.run_options import RunOptions
 from cub.actions.run.run_setup import RunEnvironment, prepare_run
 from cub.actions.run.run_status import RunStatus, save_status
 from cub.actions.tasks.stores import open_stores
+from cub.config_edit.config_text import parse_config_text
 from cub.edit.plan import PlanWarning
 from cub.processes.command import StopRequest
 from cub.project.project import Project
@@ -150,7 +150,7 @@ class Shop:
 
     def _read_config(self) -> dict[str, Any]:
         file = self.cub / "config.yaml"
-        return yaml.safe_load(file.read_text()) if file.exists() else {}
+        return parse_config_text(file.read_bytes(), "").python_value if file.exists() else {}
 
     def set_checks(self, *checks: str) -> None:
         """Configure what decides."""
