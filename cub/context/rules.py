@@ -53,11 +53,13 @@ class RuleSearch:
         """Add the rules of one location below a folder, or their first `max_bytes` bytes."""
         for path in self._list_paths(location, folder):
             try:
-                file = self.reader.read(path, self.reader.get_base(location.scope, folder))
+                file = self.reader.read_document(path, self.reader.get_base(location.scope, folder))
             except CubError as error:
                 self.reader.warn(error, "it is left out")
                 continue
             if file:
+                if location.scope == "parent":
+                    self.reader.warn_of_owner(path, file.owner)
                 cut = file._replace(data=file.data[:max_bytes])
                 self._add(path, location, folder, cut)
 

@@ -77,15 +77,17 @@ def _select(files: Sequence[TaskFile], selectors: Selectors) -> list[TaskFile]:
 
 
 def list_task_files(reader: TextReader) -> list[TaskFile]:
-    """Return all task files of the project that can be read."""
-    folders = _list_task_folders(reader)
-    return [
-        file
-        for folder, scope in folders
-        if scope == "project"
-        for path in reader.list_markdown(folder, reader.root)
-        if (file := _read(reader, path, scope)) and not file.text.error
-    ]
+    """Return all task files of the project that can be read; the reader notes the others."""
+    files = list[TaskFile]()
+    for folder, scope in _list_task_folders(reader):
+        for path in reader.list_markdown(folder, reader.root) if scope == "project" else ():
+            try:
+                file = _read(reader, path, scope)
+            except CubError as error:
+                reader.warn(error, "it is left out")
+                continue
+            files += [file] if file and not file.text.error else []
+    return files
 
 
 def _list_task_folders(reader: TextReader) -> list[tuple[Path, RuleScope]]:
@@ -103,7 +105,7 @@ def _read_all(reader: TextReader, folder: Path, scope: RuleScope, name: str) -> 
 
 def _read(reader: TextReader, path: Path, scope: RuleScope) -> TaskFile | None:
     """Return a task file; None for a link to nothing. Raises CubError for broken front matter."""
-    file = reader.read(path, reader.get_base(scope, path.parent))
+    file = reader.read_document(path, reader.get_base(scope, path.parent))
     if file is None:
         return None
     name = reader.describe(path)

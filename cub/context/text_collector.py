@@ -6,6 +6,7 @@ of which several files have a copy.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -70,7 +71,9 @@ class TextCollector:
         expansion = TextExpansion(task.name, first_line=task.text.line)
         if task.expands:
             expansion.parameters = self.parameters
-            expansion.imports = self.make_imports(task.path.parent, task.name, MAX_IMPORT_DEPTH)
+            expansion.imports = self.make_imports(
+                task.path, task.name, MAX_IMPORT_DEPTH, is_users=not task.is_project
+            )
         if task.runs_commands:
             expansion.run_command = run_command
         text = self.mask(expansion.expand(task.text.body), task.name)
@@ -89,10 +92,12 @@ class TextCollector:
     def _expand_rule(self, rule: RuleFile) -> tuple[str, str]:
         """Return a rule's text, and why there is none."""
         flag, depth = read_flag(rule.text.fields, "expand"), self.import_depth
+        is_users = rule.location.scope == "user"
+        imports = self.make_imports(rule.path, rule.name, depth, is_users=is_users)
         expansion = TextExpansion(
             rule.name,
             self.parameters if flag else None,
-            self.make_imports(rule.path.parent, rule.name, depth) if flag is not False else None,
+            imports if flag is not False else None,
             first_line=rule.text.line,
         )
         expanded = expansion.expand(self._take_section_once(rule.text, rule.name))
@@ -119,28 +124,38 @@ class TextCollector:
             return text.body
         return remove_section(document, section).decode("utf-8", "replace")
 
-    def make_imports(self, folder: Path, name: str, depth: int) -> _Imports | None:
-        """Return what loads the imports of a file in `folder`; None if none may be followed."""
-        return _Imports(self, folder, name, depth) if depth else None
+    def make_imports(self, path: Path, name: str, depth: int, *, is_users: bool) -> _Imports | None:
+        """Return what loads the imports of a file; None if none may be followed."""
+        return _Imports(self, path, name, depth, is_users) if depth else None
 
-    def take_import(self, file: TextFile, name: str, depth: int) -> str:
+    def take_import(self, path: Path, file: TextFile, depth: int, *, is_users: bool) -> str:
         """Return the text of an imported file, with its own imports."""
-        self.names[file.identity] = name
         target = self.reader.describe(file.real)
         text = split_front_matter(file.data, target)
-        imports = self.make_imports(file.real.parent, target, depth - 1)
+        imports = self.make_imports(path, target, depth - 1, is_users=is_users)
         expansion = TextExpansion(target, imports=imports)
         body = self.mask(self._take_section_once(text, target), target)
         return expansion.expand(body).strip("\n")
 
 
 class _Imports(NamedTuple):
-    """Load what one file imports: from its own folder, or else from where the call started."""
+    """Load what one file imports: from its own folder, or else from where the call started.
+
+    A file that is a link has two folders. One that `is_users` may import what is in its folders,
+    wherever links there lead.
+    """
 
     texts: TextCollector
-    folder: Path
+    path: Path
     name: str
     depth: int
+    is_users: bool
+
+    @property
+    def folders(self) -> list[Path]:
+        """Return the folder of the file, and that of the file which a link leads to."""
+        links = [Path(os.path.realpath(self.path))] if self.path.is_symlink() else []
+        return [path.parent for path in (self.path, *links)]
 
     def find(self, path: str) -> Path | None:
         """Return the file that a path means; None if there is none."""
@@ -148,9 +163,9 @@ class _Imports(NamedTuple):
         if path.startswith("~/"):
             files = [reader.home / path[2:]] if reader.home else []
         else:
-            files = [self.folder / path, reader.start / path]
+            files = [folder / path for folder in (*self.folders, reader.start)]
         try:
-            return next((file for file in files if file.is_file() or file.is_fifo()), None)
+            return next(filter(_can_be_file, files), None)
         except (OSError, ValueError):  # a name that is too long, or has a zero byte
             return None
 
@@ -159,19 +174,32 @@ class _Imports(NamedTuple):
 
         What is in the context already is not put in again: of that, only the path stays.
         """
-        reader = self.texts.reader
-        within = reader.root if self.folder.is_relative_to(reader.root) else self.folder
+        reader, warnings = self.texts.reader, self.texts.warnings
+        folder, real = self.path.parent, Path(os.path.normpath(file))
+        within: Path | None = reader.root if folder.is_relative_to(reader.root) else folder
+        if self.is_users and any(map(real.is_relative_to, self.folders)):
+            file, within = real, None
+        known = len(reader.warnings)
         try:
-            read = reader.read(file, within)
+            read = reader.read_document(file, within)
         except CubError as error:
             message = f"@{path}: {error.message}; it is not imported"
-            self.texts.warnings.append(PlanWarning(message, self.name))
+            warnings.append(PlanWarning(message, self.name))
             return None
-        if read is None or b"\0" in read.data:
+        warnings += reader.warnings[known:]
+        if read is None:
             return None
         if read.identity in self.texts.names:
             return "" if is_alone else path
-        return self.texts.take_import(read, self.name, self.depth)
+        self.texts.names[read.identity] = self.name
+        return self.texts.take_import(file, read, self.depth, is_users=self.is_users)
+
+
+def _can_be_file(path: Path) -> bool:
+    """Return whether a file, a FIFO or a link to nothing is there."""
+    if not os.path.lexists(path):
+        return False
+    return path.is_file() or path.is_fifo() or not path.exists()
 
 
 def _trim(text: str) -> str:

@@ -7,16 +7,19 @@ Nothing but a regular file of a bounded size is read.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from cub.agent_profiles.agent_profile import RuleScope
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
-from cub.files.read_files import make_os_error, open_regular_file
+from cub.files.read_files import list_names, make_os_error, open_regular_file
+from cub.git import find_common_dir
 from cub.project.rule_locations import (
     RULE_SUFFIXES,
     TASK_FOLDER,
@@ -37,6 +40,41 @@ class TextFile(NamedTuple):
     data: bytes
     identity: FileIdentity
     real: Path
+    owner: int = 0
+
+
+class DecodedText(NamedTuple):
+    """Hold a text, and what is wrong with its encoding; "" if nothing is."""
+
+    text: str
+    problem: str = ""
+
+
+_WIDE_ENCODINGS = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+_WIDE_MARKS = tuple(mark for mark, _ in _WIDE_ENCODINGS)
+
+
+def decode_text(data: bytes) -> DecodedText:
+    """Return bytes as text without a byte order mark, and without zero bytes.
+
+    Bytes that are not UTF-8 become U+FFFD.
+    """
+    for mark, encoding in _WIDE_ENCODINGS:
+        if data.startswith(mark):
+            text = data.decode(encoding, "replace").replace("\0", "")
+            return DecodedText(text, f"this text is {encoding}, not UTF-8")
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    if "\0" in text:
+        problem = "this text has zero bytes, as binary data has; they are left out"
+        return DecodedText(text.replace("\0", ""), problem)
+    is_wrong = "\ufffd" in text and "\ufffd".encode() not in data
+    problem = "this text is not UTF-8; wrong bytes become U+FFFD" if is_wrong else ""
+    return DecodedText(text, problem)
 
 
 class TextReader:
@@ -55,23 +93,57 @@ class TextReader:
         folders = (self.start, *self.start.parents)
         return [folder for folder in folders if folder.is_relative_to(self.root)]
 
-    @property
+    @cached_property
     def folders_above(self) -> list[Path]:
-        """Return the folders above the project, the nearest first."""
-        return list(self.root.parents)
+        """Return the folders above the project, the nearest first.
+
+        A worktree inside another checkout of its repository starts above that checkout.
+        """
+        folders = list(self.root.parents)
+        if (self.root / ".git").is_file():
+            own = find_common_dir(self.root)
+            checkouts = [folder for folder in folders if os.path.lexists(folder / ".git")]
+            same = [folder for folder in checkouts if own and find_common_dir(folder) == own]
+            folders = folders[folders.index(same[-1]) + 1 :] if same else folders
+        return folders
 
     def _is_users_markdown(self, real: Path) -> bool:
         """Return whether a file is Markdown where the user keeps instructions for all projects.
 
-        Of folders with other things in them, as ~/.claude, only the files right in them count.
+        Of folders with other things in them, as ~/.claude, only the files right in them count. A
+        folder or a file there may be a link to where the user keeps it.
         """
         if not self.home or not (real.suffix in RULE_SUFFIXES or real.is_dir()):
             return False
+        folders, flat = self._users_folders
+        is_right_in = real.parent in flat
+        return is_right_in or any(map(real.is_relative_to, folders)) or real in self._users_links
+
+    @cached_property
+    def _users_folders(self) -> tuple[set[Path], set[Path]]:
+        """Return the user's folders of instructions, and those of which only the files count."""
+        if not self.home:
+            return set(), set()
         rows = list_rule_locations("user")
-        folders = [self.home / row.path for row in rows if row.is_folder]
-        files = [self.home / row.path for row in rows if not row.is_folder]
-        is_below = any(map(real.is_relative_to, [*folders, self.home / TASK_FOLDER]))
-        return is_below or any(real.parent == file.parent for file in files)
+        folders = {self.home / row.path for row in rows if row.is_folder} | {
+            self.home / TASK_FOLDER
+        }
+        flat = {(self.home / row.path).parent for row in rows if not row.is_folder}
+        return folders | set(map(_resolve, folders)), flat | set(map(_resolve, flat))
+
+    @cached_property
+    def _users_links(self) -> set[Path]:
+        """Return the files and folders that links in the user's folders lead to."""
+        folders, flat = self._users_folders
+        names = [Path(folder, name) for folder in flat for name in list_names(folder)]
+        inner = [
+            path
+            for folder in folders
+            if folder.is_dir() and os.access(folder, os.R_OK)
+            for path in self._walk(folder, None, set(), False)
+        ]
+        markdown = [path for path in (*names, *inner) if path.suffix in RULE_SUFFIXES]
+        return {_resolve(path) for path in markdown if path.is_symlink()}
 
     def describe(self, path: Path) -> str:
         """Return a path as messages show it: from the start, or from the home folder with `~`."""
@@ -104,6 +176,8 @@ class TextReader:
             self._require_allowed(real, base, path)
             handle = open_regular_file(os.fsencode(real))
         except (FileNotFoundError, NotADirectoryError):
+            if path.is_symlink():
+                raise CubError("this link leads to nothing", where=self.describe(path)) from None
             return None
         except OSError as error:
             if error.errno == errno.EINVAL:
@@ -117,7 +191,34 @@ class TextReader:
             size = f"{max(status.st_size, len(data)):,} bytes"
             message = f"this file has {size}, and a context takes at most {MAX_TEXT_BYTES:,}"
             raise CubError(message, where=self.describe(path))
-        return TextFile(data, (status.st_dev, status.st_ino), real)
+        return TextFile(data, (status.st_dev, status.st_ino), real, status.st_uid)
+
+    def read_document(self, path: Path, base: Path | None) -> TextFile | None:
+        """Return a file of text, in UTF-8; None if there is none.
+
+        Notes another encoding. Raises CubError as `read` does, and for zero bytes.
+        """
+        file = self.read(path, base)
+        if file is None:
+            return None
+        if file.data.startswith(_WIDE_MARKS):
+            text, problem = decode_text(file.data)
+            hint = "save it as UTF-8: agents can't read it"
+            self.warnings.append(PlanWarning(problem, self.describe(path), hint=hint))
+            return file._replace(data=text.encode("utf-8", "replace"))
+        if b"\0" in file.data:
+            message = "this file has zero bytes, as binary data has"
+            raise CubError(message, where=self.describe(path))
+        return file
+
+    def warn_of_owner(self, path: Path, owner: int) -> None:
+        """Note that a file above the project is another user's: not root's, the caller's, or that
+        of the project's owner.
+        """
+        if hasattr(os, "getuid") and owner not in {0, os.getuid(), self.root.stat().st_uid}:
+            message = f"this file above the project belongs to another user (UID {owner})"
+            hint = "check its text: its owner can instruct your agents"
+            self.warnings.append(PlanWarning(message, self.describe(path), hint=hint))
 
     def list_markdown(
         self, folder: Path, base: Path | None, *, is_flat: bool = False
@@ -128,6 +229,9 @@ class TextReader:
         left out with a warning. Raises CubError for one that can't be listed.
         """
         if not folder.is_dir():
+            if folder.is_symlink() and not folder.exists():
+                error = CubError("this link leads to nothing", where=self.describe(folder))
+                self.warn(error, "it is left out")
             return []
         return sorted(self._walk(folder, base, set(), is_flat), key=Path.as_posix)
 
@@ -172,6 +276,10 @@ class TextReader:
             hint="a context takes files of the project, and Markdown from your own rules",
             details=[f"it leads to {real.as_posix()}"],
         )
+
+
+def _resolve(path: Path) -> Path:
+    return Path(os.path.realpath(path))
 
 
 def _cut_folder(path: Path, folder: Path) -> str | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from cub.context.assembly import (
 )
 from cub.context.text_reader import TextReader
 from cub.errors import CubError
-from tests.context.places import make_reader
+from tests.context.places import make_reader, write_files
 
 SECTION = """\
 <!-- BEGIN CUB MANAGED SECTION v1 -->
@@ -278,3 +279,96 @@ def test_broken_front_matter_of_a_task_ends_it(tmp_path: Path) -> None:
 
 def test_the_simple_estimate() -> None:
     assert estimate_simple_tokens("four words are here\n") == round(20 / 4 + 4 / 0.75)
+
+
+def link(path: Path, target: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize("kind", ["files", "folder", "rules"])
+def test_the_users_own_folders_may_be_links(tmp_path: Path, kind: str) -> None:
+    store = tmp_path / "store"
+    files = {
+        "proj/AGENTS.md": "@~/.claude/jj.md",
+        "store/CLAUDE.md": "C\n@jj.md\n@notes.txt",
+        "store/jj.md": "JJ",
+        "store/notes.txt": "NOTES\n@deep.md",
+        "store/deep.md": "DEEP",
+        "store/rules/r.md": "R",
+    }
+    reader = make_reader(tmp_path, files)
+    home = tmp_path / "home/.claude"
+    if kind == "folder":
+        link(home, store)
+    else:
+        for name in ("CLAUDE.md", "jj.md", "notes.txt"):
+            link(home / name, store / name)
+        link(home / "rules", store / "rules") if kind == "rules" else link(
+            home / "rules/r.md", store / "rules/r.md"
+        )
+    context = assemble(reader, prompt="P")
+    assert context.warnings == []
+    assert context.text == "JJ\n\nC\n\nNOTES\nDEEP\n\nR\n\nP"
+
+
+def test_a_link_of_the_users_allows_nothing_else_of_its_store(tmp_path: Path) -> None:
+    files = {"proj/AGENTS.md": "@../../store/key.md", "store/CLAUDE.md": "C", "store/key.md": "K"}
+    reader = make_reader(tmp_path, files)
+    link(tmp_path / "home/.claude/CLAUDE.md", tmp_path / "store/CLAUDE.md")
+    assert "K" not in assemble(reader, prompt="P").text
+
+
+def test_a_worktree_inside_the_checkout_takes_no_rules_of_it(tmp_path: Path) -> None:
+    git = "up/proj/.git/worktrees/w1"
+    files = {
+        "AGENTS.md": "ABOVE",
+        "up/proj/AGENTS.md": "OUTER",
+        f"{git}/commondir": "../..\n",
+        "up/proj/.claude/worktrees/w1/.git": f"gitdir: {tmp_path / git}\n",
+        "up/proj/.claude/worktrees/w1/AGENTS.md": "INNER",
+        "up/proj/module/.git": "gitdir: ../.git/modules/module\n",
+        "up/proj/module/AGENTS.md": "MODULE",
+    }
+    write_files(tmp_path, files)
+    roots = [(tmp_path / "up/proj" / name).resolve() for name in (".claude/worktrees/w1", "module")]
+    contexts = [assemble(TextReader(root, root, None), prompt="P") for root in roots]
+    texts = [context.text.partition("\n\nP")[0] for context in contexts]
+    assert texts == ["INNER\n\nABOVE", "MODULE\n\nOUTER\n\nABOVE"]
+
+
+def test_what_is_not_read_as_it_should_be_is_said(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {"proj/AGENTS.md": "A\n@gone.md\n@zero.txt\nB"})
+    (reader.root / ".claude").mkdir()
+    (reader.root / "CLAUDE.md").symlink_to("nowhere.md")
+    (reader.root / "gone.md").symlink_to("nowhere.md")
+    (reader.root / "zero.txt").write_bytes(b"\x7fELF\0")
+    (reader.root / ".claude/rules").symlink_to("nowhere")
+    (reader.root / "GEMINI.md").write_bytes("G\u00e9".encode("utf-16"))
+    (reader.root / ".cursorrules").write_bytes(b"a\0b")
+    os.mkfifo(reader.root / "CLAUDE.local.md")
+    context = assemble(reader, prompt="P")
+    assert context.text == "A\n@gone.md\n@zero.txt\nB\n\nG\u00e9\n\nP"
+    assert {(warning.path, warning.message) for warning in context.warnings} == {
+        (".cursorrules", "this file has zero bytes, as binary data has; it is left out"),
+        (".claude/rules", "this link leads to nothing; it is left out"),
+        ("CLAUDE.md", "this link leads to nothing; it is left out"),
+        ("CLAUDE.local.md", "this is not a regular file; it is left out"),
+        ("GEMINI.md", "this text is UTF-16, not UTF-8"),
+        ("AGENTS.md", "@gone.md: this link leads to nothing; it is not imported"),
+        (
+            "AGENTS.md",
+            "@zero.txt: this file has zero bytes, as binary data has; it is not imported",
+        ),
+    }
+
+
+def test_a_file_of_another_user_above_the_project_is_named(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {"up/AGENTS.md": "UP", "proj/AGENTS.md": "A"})
+    reader.warn_of_owner(tmp_path / "up/AGENTS.md", os.getuid())
+    reader.warn_of_owner(tmp_path / "up/AGENTS.md", 0)
+    assert reader.warnings == []
+    reader.warn_of_owner(tmp_path / "up/AGENTS.md", 4_000_123)
+    (warning,) = reader.warnings
+    assert warning.path == "../AGENTS.md"
+    assert warning.message.endswith("belongs to another user (UID 4000123)")

@@ -127,6 +127,7 @@ def test_odd_files_are_left_out_with_a_warning(tmp_path: Path) -> None:
     messages = {w.path.rpartition("/")[2]: w.message for w in search.reader.warnings}
     assert messages == {
         "pipe.md": "this is not a regular file; it is left out",
+        "dangling.md": "this link leads to nothing; it is left out",
         "self.md": "cannot be read: too many levels of symbolic links; it is left out",
         "huge.md": f"this file has 100,000,000 bytes, and a context takes at most "
         f"{MAX_TEXT_BYTES:,}; it is left out",
