@@ -9,6 +9,8 @@ from cub.actions.managed_files import CONSTITUTION, INLINED_FILES, MAP
 from cub.actions.project_state import ProjectState
 from cub.actions.section_specs import AGENTS, CLAUDE
 from cub.agent_profiles.agent_profile import AgentProfile, RequiredFiles
+from cub.agent_profiles.codex import CODEX
+from cub.agent_profiles.pi import PI
 from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.config_edit.string_list import edit_string_list, read_string_list
 from cub.edit.plan import FileEdit, Plan, PlanWarning
@@ -23,18 +25,19 @@ from cub.project.targets import GEMINI_MD, normalize_target
 
 
 def plan_inlining(project: Project, agents: Collection[str]) -> tuple[Plan, Project]:
-    """Plan what Codex needs, as it resolves no imports: all texts in the sections.
+    """Plan what Codex and pi need, as they resolve no imports: all texts in the sections.
 
     The project comes back as the plan leaves it.
     """
     missing = [name for name in INLINED_FILES if name not in project.config.inline]
-    if "codex" not in agents or not missing:
+    names = " and ".join(one.title for one in (CODEX, PI) if one.name in agents)
+    if not names or not missing:
         return Plan(), project
     inline = (*project.config.inline, *missing)
     before = project.tree.read(CONFIG_FILE)
     after = set_config_value(before, "inline", inline)
     added = ", ".join(INLINED_FILES[name][0] for name in missing)
-    plan = Plan((FileEdit(CONFIG_FILE, before, after, f"let Codex read {added}"),))
+    plan = Plan((FileEdit(CONFIG_FILE, before, after, f"let {names} read {added}"),))
     config, tree = replace(project.config, inline=inline), PlannedTree(project.tree, plan.contents)
     return plan, replace(project, config=config, tree=tree)
 

@@ -27,14 +27,15 @@ from cub.agent_profiles.other_agents import (
     WINDSURF,
     ZED,
 )
+from cub.agent_profiles.pi import PI
 from cub.errors import UsageError
 from cub.files import FileTree
 
 # In the order in which `auto` looks for them.
-NAMED_PROFILES = (CLAUDE, CODEX, GEMINI, OPENCODE, AIDER)
+NAMED_PROFILES = (CLAUDE, CODEX, GEMINI, OPENCODE, AIDER, PI)
 PROFILES = (
-    CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, OPENCODE, AIDER, AMP, ZED, WINDSURF, CLINE, JUNIE, KIRO,
-    AUGMENT, GEMINI_CODE_ASSIST, BUILTIN,
+    CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, OPENCODE, AIDER, PI, AMP, ZED, WINDSURF, CLINE, JUNIE,
+    KIRO, AUGMENT, GEMINI_CODE_ASSIST, BUILTIN,
 )  # fmt: skip
 ALL_AGENTS = "all"
 AGENT_TITLES = {profile.name: profile.title for profile in NAMED_PROFILES}

@@ -18,13 +18,14 @@ from cub.harness.custom_harness import CONFIG_PATH, make_custom_harness, parse_e
 from cub.harness.gemini import GeminiHarness
 from cub.harness.native_harness import NativeHarness, NativeOptions
 from cub.harness.opencode import OpencodeHarness
+from cub.harness.pi import PiHarness
 from cub.harness.scripted_harness import DEFAULT_SCRIPT, SCRIPTED, load_scripted_harness
 from cub.text import suggest_similar
 
 AUTO = "auto"
 # In the order in which `auto` looks for them.
 NATIVE_HARNESSES: tuple[type[NativeHarness], ...] = (
-    ClaudeHarness, CodexHarness, GeminiHarness, OpencodeHarness, AiderHarness,
+    ClaudeHarness, CodexHarness, GeminiHarness, OpencodeHarness, AiderHarness, PiHarness,
 )  # fmt: skip
 KNOWN_HARNESSES: tuple[type[NativeHarness], ...] = (*NATIVE_HARNESSES, BuiltinHarness)
 BUILTIN = BuiltinHarness.facts.name

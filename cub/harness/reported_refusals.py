@@ -103,7 +103,9 @@ def extract_message(text: str) -> str:
         tree = json.loads(text[start:end]) if start >= 0 else None
     except (ValueError, RecursionError):
         tree = None
-    message = get_text(tree, "error", "message") if isinstance(tree, dict) else ""
+    objects = (tree.get("error"), tree) if isinstance(tree, dict) else ()
+    texts = (get_text(one, "message") for one in objects if isinstance(one, dict))
+    message = next(filter(None, texts), "")
     return text[:start] + message + text[end:] if message else text
 
 

@@ -52,25 +52,25 @@ def said(warnings: list[PlanWarning]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("files", "agents", "agents_md", "claude_md", "rest"),
     [
-        (OURS, (), ("Claude Code", "Codex", "opencode", *OTHERS), (), ("Claude Code",)),
+        (OURS, (), ("Claude Code", "Codex", "opencode", "pi", *OTHERS), (), ("Claude Code",)),
         (
             {},
             (),
-            ("Claude Code", "Codex", "opencode", *OTHERS),
+            ("Claude Code", "Codex", "opencode", "pi", *OTHERS),
             ("Claude Code",),
             ("Claude Code",),
         ),
         (
             {**OURS, **THEIRS},
             (),
-            ("Codex", "opencode", *OTHERS),
+            ("Codex", "opencode", "pi", *OTHERS),
             ("Claude Code",),
             ("Claude Code",),
         ),
         (
             OURS,
             ("gemini", "opencode", "aider"),
-            ("Claude Code", "Codex", "Gemini CLI", "opencode", "aider", *OTHERS),
+            ("Claude Code", "Codex", "Gemini CLI", "opencode", "aider", "pi", *OTHERS),
             (),
             ("Claude Code", "Gemini CLI", "opencode", "aider"),
         ),
@@ -91,7 +91,7 @@ def test_only_agents_that_load_a_file_are_its_readers(
 def test_a_text_in_the_section_has_the_readers_of_the_section() -> None:
     config = {".cub/config.yaml": "inline: [map]\n"}
     found = readers(state_after_init({**OURS, **config}), AGENTS)
-    assert found[MAP] == ("Claude Code", "Codex", "opencode", *OTHERS)
+    assert found[MAP] == ("Claude Code", "Codex", "opencode", "pi", *OTHERS)
     assert found[CONSTITUTION] == ("Claude Code",)
 
 

@@ -99,12 +99,12 @@ def test_all_names_the_agents_that_are_installed_or_used() -> None:
     every = choose_agents(["all"], empty, [*AGENT_TITLES])
     assert every == (tuple(AGENT_TITLES), ())
     named = choose_agents(["gemini", "all"], used, ["claude"])
-    assert named == (("claude", "codex", "gemini", "aider"), ("opencode",))
+    assert named == (("claude", "codex", "gemini", "aider"), ("opencode", "pi"))
     assert choose_agents(["all"], empty, ()) == ((), tuple(AGENT_TITLES))
     assert choose_agents([], empty, [*AGENT_TITLES]) == ((), ())
 
 
 def test_for_an_unknown_agent_the_known_ones_are_named() -> None:
-    known = "all, claude, codex, gemini, opencode, aider"
+    known = "all, claude, codex, gemini, opencode, aider, pi"
     with pytest.raises(UsageError, match=f"unknown agent 'amp'; choose from {known}"):
         choose_agents(["all", "amp"], MemoryTree({}), ())

@@ -18,6 +18,7 @@ FILES = {
     "codex-acp": [".codex/config.toml"],
     "gemini": [".gemini/settings.json"],
     "opencode": [".config/opencode/opencode.json"],
+    "pi": [".pi/agent/models.json", ".pi/agent/settings.json"],
     "aider": [".aider/caches/model_prices_and_context_window.json"],
     "builtin": [],
 }

@@ -137,7 +137,7 @@ FAULTS = {
                                  "(?i)long|context|token", True),
     "overloaded twice": Fault((_BUSY, _BUSY, _WORK, DONE), "ok", False, after_work=True),
 }  # fmt: skip
-_NATIVE = ("claude", "codex", "gemini", "opencode", "aider", "builtin")
+_NATIVE = ("claude", "codex", "gemini", "opencode", "aider", "pi", "builtin")
 _ACP = ("claude-acp", "codex-acp", "gemini-acp", "opencode-acp")
 _KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "CUB_CODE_API_KEY")
 # Cells of their own: what an agent does not tell, or takes for something else.
@@ -157,6 +157,7 @@ _OTHERS: Mapping[tuple[str, str], tuple[str, bool]] = {
 _LEFT_OUT = {
     ("no key", "opencode"): "its key is in its configuration",
     ("no key", "opencode-acp"): "its key is in its configuration",
+    ("no key", "pi"): "its key is in its configuration",
     ("no key", "builtin"): "it is refused before the run",
     ("web page", "opencode-acp"): "it repeats the request in silence, which takes ten minutes",
 }

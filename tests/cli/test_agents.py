@@ -12,7 +12,7 @@ from tests.conftest import Cub, git, tree
 GEMINI, AIDER, OPENCODE = ".gemini/settings.json", ".aider.conf.yml", "opencode.json"
 SETTINGS = {GEMINI, AIDER, OPENCODE}
 EACH = [f"--agent={name}" for name in ("claude", "codex", "gemini", "opencode", "aider")]
-KNOWN = "all, claude, codex, gemini, opencode, aider"
+KNOWN = "all, claude, codex, gemini, opencode, aider, pi"
 ALL = ("--agent", "gemini", "--agent", "aider", "--agent", "opencode")
 
 

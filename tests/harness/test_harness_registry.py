@@ -13,7 +13,7 @@ from cub.harness.harness_registry import load_harnesses
 from cub.harness.native_harness import NativeOptions
 
 MINE = {"argv": ["run"]}
-_ALL = "choose from mine, claude, codex, gemini, opencode, aider, builtin, scripted, auto"
+_ALL = "choose from mine, claude, codex, gemini, opencode, aider, pi, builtin, scripted, auto"
 
 
 def write(path: Path, said: str) -> None:

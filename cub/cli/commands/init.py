@@ -53,7 +53,7 @@ Agents = Annotated[
         "--agent",
         metavar="NAME",
         help="Configure an agent to read all managed files: all, claude, codex, gemini, "
-        "opencode, or aider (repeatable).",
+        "opencode, aider, or pi (repeatable).",
     ),
 ]
 

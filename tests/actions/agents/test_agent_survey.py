@@ -17,7 +17,7 @@ from cub.project.project import Project
 from tests.actions.agents.fake_agents import install_fake_claude
 from tests.cli.stories import write
 
-NATIVE = ["claude", "codex", "gemini", "opencode", "aider"]
+NATIVE = ["claude", "codex", "gemini", "opencode", "aider", "pi"]
 
 
 def look(project: Path, folder: Path) -> list[InstalledAgent]:
@@ -79,7 +79,7 @@ def test_the_users_settings_count(project: Path, home: Path, tmp_path: Path) -> 
     write(project, "AGENTS.md", "Bake bread before six in the morning.\n")
     write(home, ".aider.conf.yml", "read: AGENTS.md\n")
     environ = {"PATH": str(tmp_path), "HOME": str(home)}
-    *_, aider, _ = survey_agents(Project.load(project), environ)
+    *_, aider, _, _ = survey_agents(Project.load(project), environ)
     assert (aider.agent.name, aider.fix) == ("aider", "")
 
 

@@ -121,8 +121,8 @@ def test_all_leaves_out_the_agents_that_nobody_has_here(project: Path, cub: Cub,
     (project / ".aider.conf.yml").write_text("# mine\n")
     done = cub("init", "--agent", "all", PATH=path)
     assert (
-        "warning: --agent all: left out Gemini CLI, opencode: not installed, and without files in "
-        "this project\nhint: run `cub init --agent gemini`\n"
+        "warning: --agent all: left out Gemini CLI, opencode, pi: not installed, and without files "
+        "in this project\nhint: run `cub init --agent gemini`\n"
     ) in done.err
     assert ".aider.conf.yml" in done.out
     assert not (project / ".gemini").exists()

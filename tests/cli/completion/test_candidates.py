@@ -18,7 +18,7 @@ from tests.cli.standing import stand
 from tests.cli.tasks import ALL, put
 from tests.conftest import environment, git
 
-NATIVE = ("claude", "codex", "gemini", "opencode", "aider")
+NATIVE = ("claude", "codex", "gemini", "opencode", "aider", "pi")
 Ask = Callable[..., list[tuple[str, str]]]
 
 CONFIG = """\
@@ -114,7 +114,7 @@ OFFERED = {
     "cub run --harness ": ["mine", "other", *NATIVE, "auto", "scripted"],
     "cub run --harness mine,ot": ["mine,other"],
     "cub run --profile ": ["fast"],
-    "cub init --agent ": ["all", "claude", "codex", "gemini", "opencode", "aider"],
+    "cub init --agent ": ["all", "claude", "codex", "gemini", "opencode", "aider", "pi"],
     "cub init --targets AGENTS.md,C": ["AGENTS.md,CLAUDE.md"],
     "cub config get run.b": ["run.branch", "run.budget.usd", "run.budget.tokens",
                              "run.budget.iterations"],

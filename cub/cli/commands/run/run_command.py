@@ -44,8 +44,8 @@ Harness = Annotated[
     typer.Option(
         "--harness",
         metavar="NAME",
-        help="Choose the agent: claude, codex, gemini, opencode, aider, builtin, "
-        "acp:COMMAND, or a name from `harnesses`. Separate fallbacks with commas. "
+        help="Choose the agent: claude, codex, gemini, opencode, aider, pi, "
+        "builtin, acp:COMMAND, or a name from `harnesses`. Separate fallbacks with commas. "
         "[default: the first one installed]",
     ),
 ]
