@@ -20,7 +20,7 @@ from cub.files import FileTree
 from cub.project.agent_reading import (
     find_claude_files,
 )
-from cub.project.project import Project
+from cub.project.project import Project, find_home
 from cub.project.targets import is_nested_target, list_reading_agents
 
 _NAMED_TITLES = frozenset(profile.title for profile in NAMED_PROFILES)
@@ -50,8 +50,7 @@ def warn_missed_texts(state: ProjectState) -> Iterator[PlanWarning]:
     loading = list_loading_agents(state.project)
     readers = {path: [reading.title for reading in loading[path]] for path in (AGENTS, CLAUDE)}
     is_missed = bool(agents.user_bytes) and _CLAUDE_TITLE not in readers[AGENTS]
-    is_missed = is_missed and not contains_text(claude.user_bytes, agents.user_bytes)
-    if is_missed:
+    if is_missed and not contains_text(claude.user_bytes, agents.user_bytes):
         yield _warn_hidden_text(state.tree)
     spec = state.specs.get(AGENTS)
     is_own = bool(claude.user_bytes) and not contains_text(agents.user_bytes, claude.user_bytes)
@@ -90,18 +89,30 @@ def suggest_reading_fix(
     if any(source.is_cut for source in faulty):
         return UNREAD_HINT
     if all(source.times > 1 and source.path not in _OWN_TEXTS for source in faulty):
-        return "; ".join(dict.fromkeys(map(_suggest_removal, faulty)))
-    if agent == "claude" and (names := _list_excluded_files(project)):
-        return f"remove {' and '.join(names)} from `claudeMdExcludes` in Claude Code's settings"
-    return _suggest_command(project, agent, sources, faulty, version)
+        return _suggest_removal(faulty[0])
+    if agent == "claude" and (fix := _suggest_settings_fix(project, faulty)):
+        return fix
+    # No command changes who reads rules, imported files, and the file of another agent.
+    known = (AGENTS, CLAUDE, *_OWN_TEXTS)
+    faulty = [one for one in faulty if one.label == SECTION_LABEL or one.path in known]
+    return _suggest_command(project, agent, sources, faulty, version) if faulty else ""
 
 
-def _list_excluded_files(project: Project) -> list[str]:
-    """Return the instruction files that settings keep Claude Code from."""
-    files, filter_files = open_agent_files(project, {}), CLAUDE_PROFILE.reading
-    is_loaded = filter_files.make_filter(files) if filter_files else bool
+def _suggest_settings_fix(project: Project, faulty: Sequence[ContextSource]) -> str:
+    """Return what lets Claude Code read a file that its settings exclude, or import from a link."""
+    home = find_home()
+    files = open_agent_files(project, {"HOME": home.as_posix()} if home else {})
+    is_loaded = CLAUDE_PROFILE.reading.make_filter(files) if CLAUDE_PROFILE.reading else bool
     paths = {name: f"{files.root}/{name}" for name in (CLAUDE, AGENTS)}
-    return [name for name, path in paths.items() if files.read(path) and not is_loaded(path)]
+    present = {name: path for name, path in paths.items() if files.read(path)}
+    if names := [name for name, path in present.items() if not is_loaded(path)]:
+        return f"remove {' and '.join(names)} from `claudeMdExcludes` in Claude Code's settings"
+    for name, path in present.items():
+        target = files.resolve(path)
+        is_moved = posixpath.dirname(target) != files.root
+        if is_moved and any(one.path in _OWN_TEXTS for one in faulty):
+            return f"replace the link {name} with {files.shorten(target)}, so imports are found"
+    return ""
 
 
 def _suggest_command(

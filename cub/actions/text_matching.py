@@ -98,7 +98,7 @@ def count_whole(paragraphs: Sequence[Paragraph], counts: Sequence[int]) -> int:
 
 
 def contains_text(whole: bytes, text: bytes) -> bool:
-    """Tell whether a file says what another text says, but for a few lines."""
+    """Tell whether a file has every paragraph of another text; False for one without words."""
     paragraphs = split_paragraphs(text.decode("utf-8", "replace"))
     matcher = TextMatcher(whole.decode("utf-8", "replace"))
-    return count_whole(paragraphs, count_paragraphs(paragraphs, [matcher])) > 0
+    return bool(paragraphs) and all(map(matcher.count, paragraphs))

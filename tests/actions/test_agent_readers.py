@@ -25,6 +25,7 @@ AGENTS, CLAUDE, MAP, CONSTITUTION = "AGENTS.md", "CLAUDE.md", ".cub/map.md", ".c
 OTHERS = ("Copilot", "Cursor", "Amp", "Zed", "Windsurf", "Cline", "Junie", "Kiro")
 FIVE = ("claude", "codex", "gemini", "opencode", "aider")
 OURS, THEIRS = {AGENTS: "# Ours\n"}, {CLAUDE: "# Theirs\n"}
+OURS_TEXT = "# Ours\n\nBake before six.\n\nFlour is in grams.\n"
 
 
 def state_without_cub(files: Mapping[str, str], root: Path = Path("/nowhere")) -> ProjectState:
@@ -203,6 +204,20 @@ def test_a_text_that_is_loaded_twice_is_loaded_once_after_init() -> None:
     once = state_after_init({**OURS, **lists}, agents=FIVE)
     assert fix(once, "opencode") == ""
     assert once.tree.read("opencode.json") == b'{"instructions": ["X.md"]}\n'
+
+
+@pytest.mark.parametrize("theirs", [OURS_TEXT, f"# Mine\n\n{OURS_TEXT}\nOne more rule.\n"])
+def test_a_file_that_says_what_another_says_is_not_missed(theirs: str) -> None:
+    state = state_after_init({AGENTS: OURS_TEXT, CLAUDE: theirs})
+    warned = said(list(warn_missed_texts(state)))
+    assert [path for path, _ in warned] == [CLAUDE] * (theirs != OURS_TEXT)
+    stub = state_after_init({AGENTS: OURS_TEXT}, targets=[AGENTS, CLAUDE])
+    claude = (stub.tree.read(CLAUDE) or b"").decode()
+    assert "@AGENTS.md" in claude
+    later = state_after_init({AGENTS: OURS_TEXT, CLAUDE: theirs + claude})
+    assert "@AGENTS.md" not in (later.tree.read(CLAUDE) or b"").decode()
+    sources = list_context_sources(later.project, "claude")
+    assert {source.times for source in sources} == {1}
 
 
 def test_a_run_says_which_file_is_cut() -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from cub.actions.agent_context import AgentContext, render_missing_context
 from cub.actions.agent_readers import describe_repeated_sources
+from cub.actions.agents.agent_survey import InstalledAgent, make_overview
 from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.project_texts import open_agent_files
 from cub.actions.run.agent_texts import list_arguments, prepare_agent_context
@@ -125,16 +126,19 @@ SHAPES: dict[str, Shape] = {
 UNTRACKED = ("CLAUDE.local.md", "map.md", "worktrees")
 
 
-def make_project(shape: Shape, root: Path, home: Path) -> Project:
+def make_project(shape: Shape, root: Path, home: Path, *, map_first: bool = False) -> Project:
     """A project after `cub init`, on disk; the map is not tracked."""
     write_files(root, shape.files)
     write_files(home, shape.home)
     (root / ".git").mkdir(parents=True)
     (root / ".cub").mkdir()
     project = Project.from_tree(root, DiskTree(root), is_commit=True)
+    if map_first:
+        (root / ".cub/map.md").write_text(MAP)
     contents = plan_init(project, InitOptions()).contents
     for name, data in {**contents, ".cub/map.md": MAP.encode()}.items():
         assert data is not None
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(data)
     return project
 
@@ -200,3 +204,43 @@ def test_each_text_reaches_the_agent_once(
     assert seen.count("Verify before you ship") == 1
     told = list(describe_repeated_sources(context.sources, agent))
     assert len(told) == ((name, agent) in REPEATED)
+
+
+@pytest.mark.parametrize(
+    ("name", "agent", "fix"),
+    [
+        ("identical", "claude", ""),
+        ("quoted", "claude", ""),
+        ("a nested file", "claude", ""),
+        ("the user's own beside", "claude", ""),
+        (
+            "excluded by settings",
+            "claude",
+            "remove CLAUDE.md and AGENTS.md from `claudeMdExcludes` in Claude Code's settings",
+        ),
+        (
+            "a link into docs",
+            "claude",
+            "replace the link AGENTS.md with docs/REAL.md, so imports are found",
+        ),
+        ("bare", "claude", "change `harnesses.claude.args`: they keep it from loading files"),
+        (
+            "no project files",
+            "codex",
+            "change `harnesses.codex.args`: they keep it from loading files",
+        ),
+        (
+            "the user has the same",
+            "claude",
+            "remove the text of AGENTS.md from ~/.claude/CLAUDE.md",
+        ),
+        ("imported and quoted", "claude", "remove the text of AGENTS.md from CLAUDE.md"),
+    ],
+)
+def test_what_is_suggested_helps(name: str, agent: str, fix: str, tmp_path: Path) -> None:
+    shape, home = SHAPES[name], tmp_path / "home"
+    project = make_project(shape, tmp_path / "project", home, map_first=True)
+    kind = next(one for one in NATIVE_HARNESSES if one.facts.name == agent)
+    harness = kind(NativeOptions(shape.arguments.get(agent, ())))
+    installed = InstalledAgent(harness, kind.facts, "", "")
+    assert make_overview(installed, project, {"HOME": home.as_posix()}).fix == fix

@@ -128,3 +128,21 @@ def test_remove_leaves_the_settings_and_warns(project: Path, cub: Cub) -> None:
     assert f"warning: {AIDER}: this still names AGENTS.md, which will be deleted" in result.err
     assert "hint: remove it from `read`, or create a new AGENTS.md" in result.err
     assert {path: tree(project)[path] for path in SETTINGS} == kept
+
+
+def test_agents_shows_what_is_read_in_a_subdirectory(project: Path, cub: Cub) -> None:
+    write(project, "AGENTS.md", "# Ours\n\n" + "A rule of the bakery.\n" * 900)
+    write(project, "packages/a/AGENTS.md", "# A\n\n" + "A rule of the till.\n" * 1_000)
+    assert cub("init").code == 0
+    rows = {}
+    for folder in (".", "packages/a"):
+        agents = json.loads(cub("-C", folder, "agents", "--json").out)["agents"]
+        codex = next(one for one in agents if one["name"] == "codex")
+        rows[folder] = {one["label"]: (one["times"], one["cut"]) for one in codex["sources"]}
+    assert rows["."]["AGENTS.md (yours)"] == (1, False)
+    assert "packages/a/AGENTS.md (yours)" not in rows["."]
+    assert rows["packages/a"]["AGENTS.md (yours)"] == (1, False)
+    assert rows["packages/a"]["packages/a/AGENTS.md (yours)"] == (1, True)
+    shown = cub("-C", "packages/a", "agents").out
+    assert "other text            claude  codex   gemini" in shown
+    assert max(len(line) for line in shown.splitlines()) <= 80
