@@ -29,8 +29,10 @@ from cub.text import append_hint
 def find_idle_end(stores: Stores, options: RunOptions, environment: RunEnvironment) -> Event | None:
     """Return the end of a run that has no task, also without an agent; None for another run.
 
-    Nothing is written.
+    Nothing is written. A run that adds a task always has one.
     """
+    if options.texts:
+        return None
     runs = RunFolder.list_all(stores.root)
     if warn_pending_change(stores.root) or not all(
         folder.read_state().get("ended", True) for folder in runs

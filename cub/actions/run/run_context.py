@@ -19,6 +19,7 @@ from cub.harness.base import Harness
 from cub.processes.command import StopRequest
 from cub.repomap.stack.facts import ProjectCommand
 from cub.store.events import Event, tokens_to_json
+from cub.store.jsonl import Record
 from cub.store.leases import make_lease_checker
 from cub.store.timestamps import format_timestamp
 from cub.tokens import TokenUsage
@@ -66,6 +67,7 @@ class RunContext:
     - `is_broken`: whether the last attempt's files could neither be committed nor restored.
     - `uncommitted_files`: files that accepted attempts have made and nobody has committed.
     - `unrecorded_events`: the event of the run's start, until its first attempt starts.
+    - `new_tasks`: tasks that the first claim adds.
     - `reported`: messages that the run has printed, and need not print again.
     """
 
@@ -88,6 +90,7 @@ class RunContext:
     is_broken: bool = False
     uncommitted_files: set[str] = field(default_factory=set)
     unrecorded_events: list[Event] = field(default_factory=list)
+    new_tasks: list[Record] = field(default_factory=list)
     reported: set[str] = field(default_factory=set)
 
     @property

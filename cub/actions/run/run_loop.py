@@ -97,6 +97,8 @@ def _prepare_first_attempt(context: RunContext) -> Generator[Event, None, Attemp
     """
     stores, options = context.current_stores, context.settings.options
     tasks = stores.backend.read_tasks()
+    for record in context.new_tasks:
+        tasks.put_record(record)
     queue = list_runnable_tasks(tasks, stores, options, context.approved_checks)
     needs_no_check = options.no_checks or context.settings.accept_unverified
     if not queue or (needs_no_check and not context.settings.context.commands):
@@ -198,10 +200,18 @@ def _claim_task(context: RunContext, harness: Harness) -> ClaimedTask | None:
     approved_checks = context.approved_checks if context.settings.uses_task_checks else None
     options, run = context.settings.options, context.folder.id
     claimed = claim_next_task(
-        stores, options, run, harness.name, duration, make_events, approved_checks
+        stores,
+        options,
+        run,
+        harness.name,
+        duration,
+        make_events,
+        approved_checks,
+        context.new_tasks,
     )
     if claimed:
         context.unrecorded_events.clear()
+        context.new_tasks.clear()
     return claimed
 
 

@@ -26,7 +26,10 @@ ConfigValues = Mapping[str, ConfigValue]
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Hold the command line's options; None, "" and () leave a setting to the configuration."""
+    """Hold the command line's options; None, "" and () leave a setting to the configuration.
+
+    A run adds a task for each of `texts`, and works on these alone: `added` has their ids.
+    """
 
     once: bool = False
     task: str = ""
@@ -50,6 +53,8 @@ class RunOptions:
     no_context_exec: bool = False
     confirm_context_exec: bool = False
     debug: bool = False
+    texts: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
 
     @property
     def context(self) -> ContextOptions:
@@ -142,6 +147,10 @@ def require_consistent(options: RunOptions) -> None:
         raise UsageError("--check cannot be used with --no-checks", hint="pass one of them")
     if options.task and (options.epic or options.label):
         raise UsageError("--task cannot be used with --epic or --label", hint="pass one of them")
+    if options.task and options.texts:
+        raise UsageError("--task cannot be used with a new task", hint="pass one of them")
+    if not all(map(str.strip, options.texts)):
+        raise UsageError("the task is empty", hint='describe it, such as "Fix the login"')
 
 
 def _parse_time(value: Any, option: str) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,8 @@ from cub.actions.run.run_recovery import RecoveryReport, recover_killed_runs
 from cub.actions.run.task_queue import require_startable
 from cub.actions.tasks.current_attempt import build_environment
 from cub.actions.tasks.stores import Stores, finish_interrupted_change, install_git_files
+from cub.actions.tasks.task_edits import make_text_tasks
+from cub.actions.tasks.task_queries import find_epic
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files import lock_project
@@ -77,6 +79,8 @@ from cub.processes.command import StopRequest, TimeLimits
 from cub.processes.orphans import adopt_orphans
 from cub.project.config_layers import resolve_config
 from cub.store.events import Event, mask_event
+from cub.store.jsonl import Record
+from cub.store.task_index import TaskIndex
 
 _MAX_NAMED = 5  # changed files
 
@@ -110,12 +114,14 @@ def prepare_run(
     Raises CubError if the run can't start; nothing has been started then.
     """
     stores = finish_interrupted_change(stores)
+    tasks = stores.backend.read_tasks()
+    options, new_tasks = make_new_tasks(stores, tasks, options)
     layers = resolve_config(stores.project, environment.environ, environment.profile)
     settings = resolve_settings(layers.values, options)
     chosen = load_harnesses(
         settings.harnesses, settings.harness_configs, stores.root, environment.environ
     )
-    require_startable(stores.backend.read_tasks(), stores, options)
+    require_startable(tasks, stores, options)
     settings = resolve_checks(stores, settings, environment.environ)
     approved_checks = require_trust(stores, settings)
     if options.worktree:
@@ -142,7 +148,7 @@ def prepare_run(
             approved_checks=approved_checks,
             undo=undo,
         )
-        context.choice = chosen.reason
+        context.choice, context.new_tasks = chosen.reason, new_tasks
         context.agent_versions = read_agent_versions(harnesses, stores.project, context.environ)
         _save_run_facts(context)
         notices = [program.to_text() for program in missing]
@@ -165,6 +171,17 @@ def prepare_run(
                 remove_run_folder(folder)
             else:
                 folder.mark_ended()
+
+
+def make_new_tasks(
+    stores: Stores, tasks: TaskIndex, options: RunOptions
+) -> tuple[RunOptions, list[Record]]:
+    """Put the tasks that a run is to add into `tasks`; return them, and options that name them."""
+    if not options.texts:
+        return options, []
+    epic = find_epic(tasks, options.epic) if options.epic else ""
+    new_tasks = make_text_tasks(stores, tasks, options.texts, epic=epic, label=options.label)
+    return replace(options, added=tuple(record["id"] for record in new_tasks)), new_tasks
 
 
 def _make_context(
@@ -301,7 +318,7 @@ def _require_clean(workspace: GitWorkspace) -> None:
 
 def _save_run_facts(context: RunContext) -> None:
     options = context.settings.options
-    names = [name for name in options.__slots__ if name not in ("trust", "once")]
+    names = [name for name in options.__slots__ if name not in ("trust", "once", "texts")]
     facts = {
         "run": context.folder.id,
         "pid": os.getpid(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from cub.actions.tasks.stores import (
     make_state_event,
     record_status_changes,
 )
+from cub.actions.tasks.task_edits import put_new_records
 from cub.actions.tasks.task_queries import find_epic, list_descendants
 from cub.actions.tasks.transitions import close_task, reset_task
 from cub.edit.plan import PlanWarning
@@ -78,10 +79,15 @@ def claim_next_task(
     duration: timedelta,
     make_start_events: MakeStartEvents,
     approved_checks: ApprovedChecks | None,
+    new_tasks: Sequence[Record] = (),
 ) -> ClaimedTask | None:
-    """Claim the first ready task and record its start, in one step; None if there is none."""
+    """Claim the first ready task and record its start, in one step; None if there is none.
+
+    The same step adds `new_tasks`.
+    """
     with stores.transaction() as transaction:
         tasks = transaction.tasks
+        put_new_records(transaction, new_tasks)
         queue = list_runnable_tasks(tasks, stores, options, approved_checks)
         if queue:
             reachable = list_reachable_tasks(tasks, stores, options, queue)
@@ -173,7 +179,10 @@ def _filter_by_options(
     if options.task:
         task_id = tasks.find_id(options.task)
         summaries = [task for task in summaries if task.id == task_id]
-    if options.epic:
+    if options.added:
+        summaries = [task for task in summaries if task.id in options.added]
+        summaries.sort(key=lambda task: options.added.index(task.id))
+    elif options.epic:
         below = {task.id for task in list_descendants(find_epic(tasks, options.epic), tasks)}
         summaries = [task for task in summaries if task.id in below]
     for task in summaries:

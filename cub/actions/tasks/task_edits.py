@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from cub.actions.tasks.stores import Stores, TaskResult, TaskTransaction
-from cub.actions.tasks.task_fields import TaskFields, require_no_cycle, split_words
+from cub.actions.tasks.task_fields import MAX_TITLE, TaskFields, require_no_cycle, split_words
 from cub.actions.tasks.task_queries import list_descendants
 from cub.actions.tasks.transitions import close_done_parents, reopen_parents, require_not_claimed
 from cub.errors import CubError
@@ -31,11 +31,45 @@ def add_task(stores: Stores, fields: TaskFields) -> TaskResult:
         tasks = transaction.tasks
         values = replace(fields, title=fields.title or "").to_record_values(tasks)
         record = _make_record(values, _make_new_id(stores, tasks, values), stores.timestamp)
-        transaction.store.put_record(record)
+        _put_new_record(transaction, record)
         require_no_cycle(tasks, record["id"], record["depends_on"], "")
-        transaction.result.tasks.append(record)
-        reopen_parents(transaction, record)
     return transaction.result
+
+
+def make_text_tasks(
+    stores: Stores, tasks: TaskIndex, texts: Sequence[str], *, epic: str = "", label: str = ""
+) -> list[Record]:
+    """Put new tasks into an index, and return them: the title is the first line of each text."""
+    records = list[Record]()
+    for text in texts:
+        title, _, rest = text.strip().partition("\n")
+        if len(title) > MAX_TITLE:
+            title, rest = f"{title[: MAX_TITLE - 1]}…", text
+        fields = TaskFields(
+            title.strip(),
+            parent=epic or None,
+            labels=[label] if label else None,
+            description=rest.strip() or None,
+        )
+        values = fields.to_record_values(tasks)
+        record = _make_record(values, _make_new_id(stores, tasks, values), stores.timestamp)
+        tasks.put_record(record)
+        records.append(record)
+    return records
+
+
+def put_new_records(transaction: TaskTransaction, records: Sequence[Record]) -> None:
+    """Add tasks that `make_text_tasks` has made. Raises CubError if another one has an id."""
+    for record in records:
+        if record["id"] in transaction.tasks.all_ids:
+            raise CubError(f"another command has just added {record['id']}", hint="run it again")
+        _put_new_record(transaction, record)
+
+
+def _put_new_record(transaction: TaskTransaction, record: Record) -> None:
+    transaction.store.put_record(record)
+    transaction.result.tasks.append(record)
+    reopen_parents(transaction, record)
 
 
 def edit_task(

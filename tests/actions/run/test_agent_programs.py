@@ -12,7 +12,7 @@ import pytest
 from cub.actions.run.agent_programs import list_agent_warnings, read_agent_versions
 from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
 from cub.actions.tasks.stores import open_stores
-from cub.cli.commands.run.run_command import preview_run
+from cub.cli.commands.run.run_preview import preview_run
 from cub.errors import CubError
 from cub.harness.base import Harness
 from cub.harness.claude import ClaudeHarness

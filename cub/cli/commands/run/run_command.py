@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from dataclasses import replace
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from cub.cli import output
-from cub.cli.commands.run.event_lines import format_parked_tasks
 from cub.cli.context_options import (
     ConfirmContextExec,
     Debug,
@@ -21,17 +22,35 @@ from cub.cli.context_options import (
 )
 from cub.cli.options import require_option_values
 from cub.cli.task_stores import open_task_stores
-from cub.errors import CubError
-from cub.text import append_hint
+from cub.errors import CubError, UsageError
+from cub.text import suggest_similar
 
 if TYPE_CHECKING:
-    from cub.actions.run.agent_programs import MissingProgram
-    from cub.actions.run.run_options import RunOptions, RunSettings
+    from cub.actions.run.run_options import RunOptions
     from cub.actions.tasks.stores import Stores
-    from cub.store.task_index import TaskIndex, TaskSummary
 
-_MAX_SHOWN = 20  # tasks
-app = typer.Typer(add_completion=False, invoke_without_command=True, no_args_is_help=False)
+_TEXTS = "cub.run.texts"
+
+
+class _RunCommands(TyperGroup):
+    """Accept texts of new tasks in place of a command; options may follow them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse arguments; words that are not a command are kept in the context."""
+        _, rest, _ = self.make_parser(ctx).parse_args(args=list(args))
+        has_texts = bool(rest) and rest[0] not in self.commands
+        if not has_texts:
+            parsed: list[str] = super().parse_args(ctx, args)
+            return parsed
+        ctx.allow_interspersed_args = True
+        ctx.meta[_TEXTS] = tuple(super(TyperGroup, self).parse_args(ctx, args))
+        ctx.args = []
+        return []
+
+
+app = typer.Typer(
+    cls=_RunCommands, add_completion=False, invoke_without_command=True, no_args_is_help=False
+)
 
 Once = Annotated[bool, typer.Option("--once", help="Stop after one attempt.")]
 Task = Annotated[str, typer.Option("--task", metavar="ID", help="Work on this task only.")]
@@ -148,13 +167,15 @@ def run(
 ) -> None:
     """Run an agent on the ready tasks.
 
+    A quoted text adds a task, and the run works on that task alone.
+
     For each task, cub runs the checks, the agent, and the checks again. If no check newly fails,
     cub commits. If one does, cub saves a patch, restores your files, and retries with the failure
     in the prompt.
 
     Ctrl-C stops the agent and finishes the records. A second Ctrl-C stops at once.
 
-    Example: cub run --once
+    Example: cub run "Fix the login" --once
     """
     if context.invoked_subcommand:
         return
@@ -167,12 +188,51 @@ def run(
         confirm_context_exec, debug,
     )  # fmt: skip
     require_option_values(context)
+    words = context.meta.get(_TEXTS, ())
+    if words and resume:
+        raise UsageError("--resume cannot be used with a task", hint="pass one of them")
+    stores = None
+    if len(words) == 1 and words[0].strip() and not words[0].split()[1:]:
+        stores = open_task_stores(context, "cub run")
+        options = replace(options, task=_find_task(stores, options, words[0]))
+    elif words:
+        options = replace(options, texts=_require_texts(words))
     require_consistent(options)
-    stores = open_task_stores(context, "cub run")
+    stores = stores or open_task_stores(context, "cub run")
     options = _resume_options(stores, options) if resume else options
     if dry_run:
+        from cub.cli.commands.run.run_preview import preview_run
+
         raise typer.Exit(preview_run(stores, options, profile, json=json))
     _start_run(stores, options, profile, json=json)
+
+
+def _require_texts(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the texts of new tasks; UsageError if some are single words."""
+    if any(word.strip() and not word.split()[1:] for word in words):
+        text = " ".join(words)
+        hint = f"quote the text: cub run {quote(text)}"
+        raise UsageError(f"unexpected arguments '{text}'", hint=hint)
+    return words
+
+
+def _find_task(stores: Stores, options: RunOptions, word: str) -> str:
+    """Return the id that a single word means; an error with what is near for any other word."""
+    from cub.cli.parser_errors import format_unknown
+    from cub.store.task_ids import list_ids_with_prefix
+
+    commands = [
+        command.name or command.callback.__name__
+        for command in app.registered_commands
+        if command.callback
+    ]
+    if options.task:
+        raise UsageError("--task cannot be used with another task", hint="pass one of them")
+    tasks = stores.backend.read_tasks()
+    if suggest_similar(word, commands) and not list_ids_with_prefix(word, tasks.all_ids):
+        hint = "run `cub run --help` to list its commands"
+        raise UsageError(format_unknown("command", word, commands), hint=hint)
+    return tasks.find_id(word)
 
 
 def _start_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> None:
@@ -210,142 +270,3 @@ def _resume_options(stores: Stores, options: RunOptions) -> RunOptions:
         output.print_message("No run was killed, so this is a new run.")
         return options
     return merge_options(options, previous)
-
-
-def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> int:
-    """Print the agents, the checks, and the queue in its order; return the exit code."""
-    from cub.actions.run.run_options import resolve_settings
-    from cub.actions.run.task_queue import list_runnable_tasks, require_label, require_startable
-    from cub.masking import mask_text
-    from cub.project.config_layers import resolve_config
-
-    layers = resolve_config(stores.project, os.environ, profile)
-    run = _find_obstacles(stores, resolve_settings(layers.values, options))
-    tasks = stores.backend.read_tasks()
-    require_startable(tasks, stores, options)
-    require_label(tasks, options.label)
-    queue = list_runnable_tasks(tasks, stores, options)
-    checks = list(map(mask_text, run.settings.checks))
-    if json:
-        tree = {
-            "v": 1,
-            "root": stores.root.as_posix(),
-            "harnesses": run.names,
-            "versions": run.versions,
-            "choice": run.choice,
-            "model_choice": run.model_choice,
-            "missing": [{"harness": one.harness, "why": one.why} for one in run.missing],
-            "notices": run.warnings,
-            "checks": checks,
-            "context_commands": [
-                {"name": one.name, "command": mask_text(one.command), "origin": one.origin}
-                for one in run.settings.context.commands
-            ],
-            "trusted": run.is_trusted,
-            "tasks": [task.id for task in queue],
-        }
-        output.print_json(tree)
-        return 1 if run.refusals else 0
-    agents = ", ".join(f"{name} {run.versions.get(name, '')}".strip() for name in run.names)
-    choice = f" (auto: {run.choice})" if run.choice else ""
-    output.print_paragraph(f"agent: {agents}{choice}")
-    if run.model_choice:
-        output.print_paragraph(f"model: {run.model_choice}")
-    for check in checks:
-        source = run.settings.proposed_checks.get(check)
-        output.print_paragraph(f"check: {check}" + (f", from {source}" if source else ""))
-    for command in run.settings.context.commands:
-        text = f"{mask_text(command.command)} ({command.name}, {command.origin})"
-        output.print_paragraph(f"context command: {text}")
-    _print_queue(stores, queue, tasks, options)
-    for program in run.missing if len(run.missing) < len(run.names) else ():
-        output.print_message(f"{program.to_text()}.")
-    for warning in run.warnings:
-        output.print_message(f"{warning}.")
-    for refusal in run.refusals:
-        output.print_message(f"This run would be refused: {mask_text(refusal)}.")
-    return 1 if run.refusals else 0
-
-
-class _RunPreview(NamedTuple):
-    """Hold the settings of a run, its agents, and why it would be refused."""
-
-    settings: RunSettings
-    names: list[str]
-    versions: dict[str, str]
-    choice: str
-    model_choice: str
-    warnings: list[str]
-    missing: Sequence[MissingProgram]
-    refusals: list[str]
-    is_trusted: bool
-
-
-def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
-    from cub.actions.doctor.run_problems import diagnose_run
-    from cub.actions.run.agent_programs import (
-        describe_model_choice,
-        list_agent_warnings,
-        read_agent_versions,
-    )
-    from cub.actions.run.checkout_links import require_separate_checkout
-    from cub.actions.tasks.current_attempt import build_environment
-    from cub.git.worktree import require_repository
-    from cub.harness.harness_registry import load_harnesses
-
-    chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, os.environ)
-    require_repository(stores.project.root)
-    diagnosis = diagnose_run(stores, settings, chosen, os.environ)
-    settings = diagnosis.settings
-    stopping = [finding for finding in diagnosis.findings if finding.stops_run]
-    refusals = [append_hint(one.message, one.fix) for one in stopping]
-    environ = build_environment(settings.hidden_variables, os.environ)
-    if settings.options.worktree:
-        refusals.append(_find_refusal(lambda: require_separate_checkout(stores, settings, environ)))
-    harnesses = diagnosis.harnesses
-    versions = read_agent_versions(harnesses, stores.project, environ)
-    return _RunPreview(
-        settings,
-        [harness.name for harness in harnesses],
-        versions,
-        diagnosis.choice,
-        describe_model_choice(harnesses, settings, stores.project, os.environ),
-        list_agent_warnings(harnesses, versions, settings, stores.project, environ),
-        diagnosis.missing,
-        list(filter(None, refusals)),
-        is_trusted=all(one.code != "D304" for one in stopping),
-    )
-
-
-def _print_queue(
-    stores: Stores, queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOptions
-) -> None:
-    from cub.actions.run.idle_run import suggest_tasks
-    from cub.actions.run.run_summary import describe_parked_tasks
-    from cub.actions.run.task_queue import list_parked_tasks
-    from cub.masking import mask_text
-    from cub.store.events import mask_event
-
-    for task in queue[:_MAX_SHOWN]:
-        title = str(tasks.read_record(task.id).get("title"))
-        output.print_paragraph(f"task: {task.id}: {mask_text(title)}")
-    if len(queue) > _MAX_SHOWN:
-        output.print_paragraph(f"and {len(queue) - _MAX_SHOWN} more")
-    if not queue:
-        output.print_paragraph("Nothing is ready.")
-        parked = [task.id for task in list_parked_tasks(tasks, options)]
-        if not parked:
-            output.print_paragraph(f"hint: {suggest_tasks(tasks)}")
-        else:
-            left = mask_event(describe_parked_tasks(stores, tasks, parked), mask_text)
-            for line in format_parked_tasks(left["tasks"], left["n"]):
-                output.print_paragraph(line)
-
-
-def _find_refusal(require: Callable[[], object]) -> str:
-    """Return why a run would be refused, and what to do; "" if it would not."""
-    try:
-        require()
-    except CubError as error:
-        return append_hint(error.message, error.hint)
-    return ""

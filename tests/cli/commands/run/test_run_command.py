@@ -221,6 +221,69 @@ def test_a_dry_run_shows_the_queue_and_does_nothing(ready: Shop, cub: Cub) -> No
     assert sorted(ready.cub.iterdir()) == before
 
 
+def test_a_text_is_a_new_task_and_the_run_works_on_it_alone(ready: Shop, cub: Cub) -> None:
+    ready.task("s-e", issue_type="epic")
+    text = "Sell the bread\n\nAt noon."
+    run = ("run", "--trust", "--check", CHECK)
+    done = cub(*run, text, "Sweep the floor", "--epic", "s-e")
+    assert done.code == 0, done.err
+    tasks = ready.tasks()
+    one, two = (tasks.read_record(f"s-e.{number}") for number in (1, 2))
+    assert (one["title"], one["description"]) == ("Sell the bread", "At noon.")
+    assert (two["title"], one["parent"]) == ("Sweep the floor", "s-e")
+    assert (one["status"], two["status"]) == ("closed", "closed")
+    assert ready.status() == "open"
+    assert done.out.index("Sell the bread") < done.out.index("Sweep the floor")
+
+
+def test_a_first_task_needs_no_other(bakery: Shop, cub: Cub) -> None:
+    bakery.client(WRITE)
+    git(bakery.root, "add", ".")
+    git(bakery.root, "commit", "-qm", "Configure")
+    done = cub("run", "--trust", "--check", CHECK, "--once", "Sell the bread")
+    assert done.code == 0, done.err
+    (task,) = bakery.tasks()
+    assert task.is_done
+
+
+def test_one_word_is_a_task_or_a_slip(ready: Shop, cub: Cub) -> None:
+    ready.task("s-2")
+    assert cub("run", "s-2", "--trust", "--check", CHECK).code == 0
+    assert (ready.status(), ready.status("s-2")) == ("open", "closed")
+    before = state(ready.root)
+    for words, code, said in [
+        (("s-3",), 1, "error: there is no task 's-3'\nhint: did you mean s-2"),
+        (("stauts",), 2, "error: unknown command 'stauts'; did you mean 'status'?\n"),
+        (("sell", "bread"), 2, "error: unexpected arguments 'sell bread'\nhint: quote the text: "),
+        (("",), 2, "error: the task is empty\n"),
+        (("Sell bread", " "), 2, "error: the task is empty\n"),
+        (("Sell bread", "--task", "s-1"), 2, "error: --task cannot be used with a new task\n"),
+        (("Sell bread", "--resume"), 2, "error: --resume cannot be used with a task\n"),
+        (("Sell bread", "--epic", "s-1"), 1, "error: s-1 is not an epic\n"),
+    ]:
+        done = cub("run", *words)
+        assert (done.code, done.out, done.err[: len(said)]) == (code, "", said)
+    assert state(ready.root) == before
+
+
+@pytest.mark.parametrize("options", [(), ("--check", "no-such-program"), ("--harness", "gone")])
+def test_a_refused_run_adds_no_task(ready: Shop, cub: Cub, options: tuple[str, ...]) -> None:
+    before = (ready.cub / "tasks.jsonl").read_bytes()
+    done = cub("run", "Sell the bread", "--trust", *options)
+    assert done.code in (1, 2)
+    assert (ready.cub / "tasks.jsonl").read_bytes() == before
+
+
+def test_a_dry_run_names_the_task_that_it_would_add(ready: Shop, cub: Cub) -> None:
+    before = sorted(ready.cub.iterdir())
+    done = cub("run", "Sell the bread", "--dry-run", "--trust", "--check", CHECK)
+    assert (done.code, done.out.splitlines()[-1]) == (0, "would add: Sell the bread")
+    tree = json.loads(cub("run", "--json", "Sell it now", "--dry-run", "--check", CHECK).out)
+    assert (tree["new_tasks"], tree["tasks"]) == (["Sell it now"], [])
+    assert sorted(ready.cub.iterdir()) == before
+    assert len(ready.tasks()) == 1
+
+
 def test_context_commands_are_shown_and_not_run(ready: Shop, cub: Cub) -> None:
     ready.configure(context_commands=[{"name": "Made", "command": "touch made"}])
     words = ("run", "--dry-run", "--trust", "--check", "true", "--exec", "touch too")

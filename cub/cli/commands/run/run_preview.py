@@ -1,0 +1,163 @@
+"""Print what a run would do, for `cub run --dry-run`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from cub.cli import output
+from cub.cli.commands.run.event_lines import format_parked_tasks
+from cub.errors import CubError
+from cub.text import append_hint
+
+if TYPE_CHECKING:
+    from cub.actions.run.agent_programs import MissingProgram
+    from cub.actions.run.run_options import RunOptions, RunSettings
+    from cub.actions.tasks.stores import Stores
+    from cub.store.task_index import TaskIndex, TaskSummary
+
+_MAX_SHOWN = 20  # tasks
+
+
+def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> int:
+    """Print the agents, the checks, and the queue in its order; return the exit code."""
+    from cub.actions.run.run_options import resolve_settings
+    from cub.actions.run.run_setup import make_new_tasks
+    from cub.actions.run.task_queue import list_runnable_tasks, require_label, require_startable
+    from cub.masking import mask_text
+    from cub.project.config_layers import resolve_config
+
+    layers = resolve_config(stores.project, os.environ, profile)
+    run = _find_obstacles(stores, resolve_settings(layers.values, options))
+    tasks = stores.backend.read_tasks()
+    require_startable(tasks, stores, options)
+    options, new_tasks = make_new_tasks(stores, tasks, options)
+    require_label(tasks, options.label)
+    queue = list_runnable_tasks(tasks, stores, options)
+    checks = list(map(mask_text, run.settings.checks))
+    if json:
+        tree = {
+            "v": 1,
+            "root": stores.root.as_posix(),
+            "harnesses": run.names,
+            "versions": run.versions,
+            "choice": run.choice,
+            "model_choice": run.model_choice,
+            "missing": [{"harness": one.harness, "why": one.why} for one in run.missing],
+            "notices": run.warnings,
+            "checks": checks,
+            "context_commands": [
+                {"name": one.name, "command": mask_text(one.command), "origin": one.origin}
+                for one in run.settings.context.commands
+            ],
+            "trusted": run.is_trusted,
+            "new_tasks": [mask_text(record["title"]) for record in new_tasks],
+            "tasks": [task.id for task in queue if task.id not in options.added],
+        }
+        output.print_json(tree)
+        return 1 if run.refusals else 0
+    agents = ", ".join(f"{name} {run.versions.get(name, '')}".strip() for name in run.names)
+    choice = f" (auto: {run.choice})" if run.choice else ""
+    output.print_paragraph(f"agent: {agents}{choice}")
+    if run.model_choice:
+        output.print_paragraph(f"model: {run.model_choice}")
+    for check in checks:
+        source = run.settings.proposed_checks.get(check)
+        output.print_paragraph(f"check: {check}" + (f", from {source}" if source else ""))
+    for command in run.settings.context.commands:
+        text = f"{mask_text(command.command)} ({command.name}, {command.origin})"
+        output.print_paragraph(f"context command: {text}")
+    _print_queue(stores, queue, tasks, options)
+    for program in run.missing if len(run.missing) < len(run.names) else ():
+        output.print_message(f"{program.to_text()}.")
+    for warning in run.warnings:
+        output.print_message(f"{warning}.")
+    for refusal in run.refusals:
+        output.print_message(f"This run would be refused: {mask_text(refusal)}.")
+    return 1 if run.refusals else 0
+
+
+class _RunPreview(NamedTuple):
+    """Hold the settings of a run, its agents, and why it would be refused."""
+
+    settings: RunSettings
+    names: list[str]
+    versions: dict[str, str]
+    choice: str
+    model_choice: str
+    warnings: list[str]
+    missing: Sequence[MissingProgram]
+    refusals: list[str]
+    is_trusted: bool
+
+
+def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
+    from cub.actions.doctor.run_problems import diagnose_run
+    from cub.actions.run.agent_programs import (
+        describe_model_choice,
+        list_agent_warnings,
+        read_agent_versions,
+    )
+    from cub.actions.run.checkout_links import require_separate_checkout
+    from cub.actions.tasks.current_attempt import build_environment
+    from cub.git.worktree import require_repository
+    from cub.harness.harness_registry import load_harnesses
+
+    chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, os.environ)
+    require_repository(stores.project.root)
+    diagnosis = diagnose_run(stores, settings, chosen, os.environ)
+    settings = diagnosis.settings
+    stopping = [finding for finding in diagnosis.findings if finding.stops_run]
+    refusals = [append_hint(one.message, one.fix) for one in stopping]
+    environ = build_environment(settings.hidden_variables, os.environ)
+    if settings.options.worktree:
+        refusals.append(_find_refusal(lambda: require_separate_checkout(stores, settings, environ)))
+    harnesses = diagnosis.harnesses
+    versions = read_agent_versions(harnesses, stores.project, environ)
+    return _RunPreview(
+        settings,
+        [harness.name for harness in harnesses],
+        versions,
+        diagnosis.choice,
+        describe_model_choice(harnesses, settings, stores.project, os.environ),
+        list_agent_warnings(harnesses, versions, settings, stores.project, environ),
+        diagnosis.missing,
+        list(filter(None, refusals)),
+        is_trusted=all(one.code != "D304" for one in stopping),
+    )
+
+
+def _print_queue(
+    stores: Stores, queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOptions
+) -> None:
+    from cub.actions.run.idle_run import suggest_tasks
+    from cub.actions.run.run_summary import describe_parked_tasks
+    from cub.actions.run.task_queue import list_parked_tasks
+    from cub.masking import mask_text
+    from cub.store.events import mask_event
+
+    for task in queue[:_MAX_SHOWN]:
+        title = str(tasks.read_record(task.id).get("title"))
+        label = "would add" if task.id in options.added else f"task: {task.id}"
+        output.print_paragraph(f"{label}: {mask_text(title)}")
+    if len(queue) > _MAX_SHOWN:
+        output.print_paragraph(f"and {len(queue) - _MAX_SHOWN} more")
+    if not queue:
+        output.print_paragraph("Nothing is ready.")
+        parked = [task.id for task in list_parked_tasks(tasks, options)]
+        if not parked:
+            output.print_paragraph(f"hint: {suggest_tasks(tasks)}")
+        else:
+            left = mask_event(describe_parked_tasks(stores, tasks, parked), mask_text)
+            for line in format_parked_tasks(left["tasks"], left["n"]):
+                output.print_paragraph(line)
+
+
+def _find_refusal(require: Callable[[], object]) -> str:
+    """Return why a run would be refused, and what to do; "" if it would not."""
+    try:
+        require()
+    except CubError as error:
+        return append_hint(error.message, error.hint)
+    return ""
