@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -71,6 +72,7 @@ def plan_init(project: Project, options: InitOptions = INIT_DEFAULTS) -> Plan:
     map_plan, project = plan_fresh_map(project, options.progress, options.schedule_write)
     default, targets = _choose_targets(project, options)
     state = _load_init_state(project, targets, options.templates)
+    _require_writable_names(state, options)
     settings = plan_agent_settings(state, options.agents)
     if settings.edits:  # what an agent reads may decide what a file has to say
         planned = PlannedTree(project.tree, settings.contents)
@@ -94,6 +96,22 @@ def plan_init(project: Project, options: InitOptions = INIT_DEFAULTS) -> Plan:
     before = migrated.append_plan(inlining, both_reasons=True)
     plan = before.append_plan(merge_plans(parts), both_reasons=True)
     return plan_warnings.add_flag_warnings(project, plan)
+
+
+def _require_writable_names(state: ProjectState, options: InitOptions) -> None:
+    """Refuse names of another case that leave no file for a section, or one that was asked for."""
+    asked = {resolve_target(state.project, path) for path in options.paths}
+    variants = [path for path in state.targets if state.files[path].case_variant]
+    missed = [path for path in variants if path in asked or not state.specs]
+    raise_all([_make_name_error(path, state.files[path].case_variant) for path in missed])
+
+
+def _make_name_error(path: str, name: str) -> CubError:
+    folder, right = posixpath.split(path)
+    message = f"the section goes in {right}, which this file is on macOS and Windows"
+    hint = f"rename it to {right}, then run `cub init`"
+    where = posixpath.join(folder, name)
+    return CubError(f"{message}; nothing was written", where=where, hint=hint)
 
 
 def list_new_sections(project: Project, options: InitOptions = INIT_DEFAULTS) -> dict[str, bool]:

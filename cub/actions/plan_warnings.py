@@ -9,7 +9,8 @@ from dataclasses import replace
 from cub import git
 from cub.actions.managed_files import CONSTITUTION, CURSOR_RULE, MAP, map_local_files
 from cub.actions.project_state import ProjectState
-from cub.agent_profiles.codex import CODEX, CODEX_MAX_BYTES
+from cub.agent_profiles.claude import CLAUDE_LOCAL_FILE
+from cub.agent_profiles.codex import CODEX, CODEX_MAX_BYTES, CODEX_OVERRIDE
 from cub.agent_profiles.profiles import AGENT_TITLES
 from cub.edit.document import Document
 from cub.edit.file_header import parse_file_header
@@ -21,12 +22,15 @@ from cub.project.project import Project
 from cub.project.targets import (
     AGENTS_MD,
     CLAUDE_MD,
+    TARGETS,
     find_target,
     is_fully_managed,
     is_nested_target,
     list_reading_agents,
 )
 from cub.prompt.section_text import recognize_section
+
+_MAX_LINK_BYTES = 255
 
 
 def warn_missing_sections(state: ProjectState) -> Iterator[PlanWarning]:
@@ -120,6 +124,35 @@ def warn_case_variants(state: ProjectState) -> Iterator[PlanWarning]:
                 posixpath.join(posixpath.dirname(path), file.case_variant),
                 hint=f"rename it to {posixpath.basename(path)}, then run `cub init`",
             )
+
+
+def warn_name_variants(state: ProjectState) -> Iterator[PlanWarning]:
+    """Yield files that differ from an instruction file beside them in case alone."""
+    for path in (*(target.path for target in TARGETS), CODEX_OVERRIDE, CLAUDE_LOCAL_FILE):
+        folder, name = posixpath.split(path)
+        names = state.tree.list_names(folder)
+        variants = {other for other in names if other.lower() == name.lower()} - {name}
+        for other in sorted(variants) if name in names else ():
+            message = f"macOS and Windows can't keep this file beside {name}"
+            where = posixpath.join(folder, other)
+            yield PlanWarning(
+                message, where, hint=f"move its text to {path}, then `git rm {where}`"
+            )
+
+
+def warn_link_texts(state: ProjectState) -> Iterator[PlanWarning]:
+    """Yield files that contain nothing but the path of another instruction file."""
+    for path, file in state.files.items():
+        data = (state.tree.read(path) or b"").strip() if file.exists else b""
+        text = data.decode("utf-8", "replace") if len(data) <= _MAX_LINK_BYTES else ""
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
+        is_link = state.tree.resolve_path(path) != path
+        if text and target != path and find_target(target) and not is_link:
+            agent = next(iter(list_reading_agents(path)), "an agent")
+            message = f"this file contains only the text `{text}`: {agent} reads that path alone"
+            hint = f"replace the text with `@{text}`; if git has a symbolic link here, "
+            hint += f"`git config core.symlinks true && git checkout -- {path}`"
+            yield PlanWarning(message, path, 1, hint)
 
 
 def warn_unmanaged_sections(state: ProjectState) -> Iterator[PlanWarning]:

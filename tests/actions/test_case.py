@@ -11,6 +11,7 @@ from cub.actions.init_update import InitOptions, plan_init, plan_update
 from cub.actions.project_state import load_project_state
 from cub.actions.project_status import list_file_statuses
 from cub.edit.plan import Plan
+from cub.errors import CubError
 from cub.files import PlannedTree
 from cub.project.project import Project
 from tests.project.memory_tree import MemoryTree
@@ -36,23 +37,35 @@ def _config(*targets: str) -> dict[str, bytes]:
     return {".cub/config.yaml": f"targets: [{', '.join(targets)}]\n".encode()}
 
 
-@pytest.mark.parametrize("name", ["agents.md", "Agents.md", "AGENTS.MD", "claude.md", "Claude.md"])
+@pytest.mark.parametrize("name", ["agents.md", "Agents.md", "AGENTS.MD"])
+def test_a_name_of_another_case_that_leaves_no_file_for_a_section_is_refused(name: str) -> None:
+    with pytest.raises(CubError, match="nothing was written") as caught:
+        plan_init(_project({name: b"Mine.\n"}))
+    assert caught.value.where == name
+    assert caught.value.hint == "rename it to AGENTS.md, then run `cub init`"
+
+
+@pytest.mark.parametrize("name", ["claude.md", "Claude.md", "CLAUDE.MD"])
 def test_a_person_s_file_of_another_case_is_neither_read_nor_written(name: str) -> None:
     project = _project({name: b"Mine.\n"})
     plan = plan_init(project)
-    target = next(path for path in ("AGENTS.md", "CLAUDE.md") if path.casefold() == name.casefold())
     assert [w.path for w in plan.warnings] == [name]
-    assert plan.warnings[0].hint == f"rename it to {target}, then run `cub init`"
+    assert plan.warnings[0].hint == "rename it to CLAUDE.md, then run `cub init`"
     written = {edit.path for edit in plan.edits}
     assert not {path for path in written if path.casefold() == name.casefold()}
-    # A new CLAUDE.md would hide an agents.md, which any spelling opens, from Claude Code.
-    beside = {"AGENTS.md"} if target == "CLAUDE.md" else set()
-    assert written & {"AGENTS.md", "CLAUDE.md"} == beside
+    assert written & {"AGENTS.md", "CLAUDE.md"} == {"AGENTS.md"}
     after = _after(project, plan)
     assert plan_init(after).is_empty
     assert plan_update(after).is_empty
     assert {w.path for w in plan_update(after).warnings} == {name}
-    assert target not in _states(after)
+    assert "CLAUDE.md" not in _states(after)
+
+
+def test_a_nested_name_that_was_asked_for_is_refused() -> None:
+    project = _project({"AGENTS.md": b"Mine.\n", "api/agents.md": b"Mine.\n"})
+    with pytest.raises(CubError, match="nothing was written") as caught:
+        plan_init(project, InitOptions(paths=["api"]))
+    assert caught.value.where == "api/agents.md"
 
 
 @pytest.mark.parametrize(

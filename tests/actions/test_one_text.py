@@ -141,12 +141,11 @@ def test_an_agents_file_that_cub_made_keeps_sending_readers_to_claude(project: P
 @pytest.mark.parametrize("name", ["agents.md", "Agents.MD"])
 def test_a_name_of_another_case_is_left_alone(project: Path, name: str) -> None:
     write(project, name, "Rules.\n")
-    plan = init(project)
-    assert not (project / "AGENTS.md").exists()
-    assert not (project / "CLAUDE.md").exists()
+    with pytest.raises(CubError, match="nothing was written") as caught:
+        init(project)
+    assert sorted(path.name for path in project.iterdir()) == [".git", name]
     assert (project / name).read_bytes() == b"Rules.\n"
-    assert [w.path for w in plan.warnings] == [name]
-    assert "rename it to AGENTS.md" in plan.warnings[0].hint
+    assert "rename it to AGENTS.md" in caught.value.hint
 
 
 def test_beside_a_misnamed_agents_file_claude_gets_the_whole_text(project: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator
 
 from cub.actions.agent_readers import warn_missed_texts
@@ -12,8 +11,10 @@ from cub.actions.plan_warnings import (
     warn_case_variants,
     warn_duplicate_text,
     warn_ignored_folder,
+    warn_link_texts,
     warn_missing_constitution,
     warn_missing_sections,
+    warn_name_variants,
     warn_tracked_local_files,
     warn_unmanaged_sections,
     warn_unread_files,
@@ -21,16 +22,12 @@ from cub.actions.plan_warnings import (
 from cub.actions.project_map import has_map_cache, plan_fresh_map
 from cub.actions.project_state import ProjectState
 from cub.actions.section_specs import ROOT_FILES
-from cub.agent_profiles.claude import CLAUDE_LOCAL_FILE
-from cub.agent_profiles.codex import CODEX_OVERRIDE
 from cub.errors import CubError, NewerVersionError
 from cub.files.internal_files import CacheWrite
 from cub.project.instruction_files import InstructionFile, remove_duplicates
-from cub.project.targets import TARGETS, find_target, list_reading_agents
 from cub.prompt.section_text import render_section
 from cub.repomap.listing.file_listing import list_files
 
-_MAX_LINK_BYTES = 255
 _MAX_UNCACHED_FILES = 100
 
 
@@ -66,10 +63,11 @@ def _find_outdated_section(state: ProjectState, file: InstructionFile) -> Iterat
 
 def find_file_problems(state: ProjectState) -> Iterator[Finding]:
     """Yield instruction files that agents don't read as intended."""
-    twins = [*_find_link_texts(state), *_find_identical_texts(state)]
+    links = [Finding.from_warning("D408", warning) for warning in warn_link_texts(state)]
+    twins = [*links, *_find_identical_texts(state)]
     yield from twins
-    yield from _find_name_variants(state)
-    warnings = [("D407", warning) for warning in warn_case_variants(state)]
+    warnings = [("D407", warning) for warning in warn_name_variants(state)]
+    warnings += [("D407", warning) for warning in warn_case_variants(state)]
     warnings += [("D411", warning) for warning in warn_unread_files(state)]
     if not twins:  # the fix of a copy or of a link lets agents read the text
         warnings += [("D412", warning) for warning in warn_missed_texts(state)]
@@ -89,35 +87,6 @@ def _find_identical_texts(state: ProjectState) -> Iterator[Finding]:
             message = f"this file repeats the text of {first.path}; the two can drift apart"
             fix = f"replace the text with the line `@{first.path}`"
             yield Finding("D413", message, path, None, fix)
-
-
-def _find_name_variants(state: ProjectState) -> Iterator[Finding]:
-    """Yield files that differ from an instruction file beside them in case alone."""
-    for path in (*(target.path for target in TARGETS), CODEX_OVERRIDE, CLAUDE_LOCAL_FILE):
-        folder, name = posixpath.split(path)
-        names = state.tree.list_names(folder)
-        variants = [other for other in sorted(names) if other.lower() == name.lower()]
-        for other in variants if len(variants) > 1 and name in names else ():
-            if other != name:
-                message = f"macOS and Windows can't keep this file beside {name}"
-                where = posixpath.join(folder, other)
-                fix = f"move its text to {path}, then `git rm {where}`"
-                yield Finding("D407", message, where, None, fix)
-
-
-def _find_link_texts(state: ProjectState) -> Iterator[Finding]:
-    """Yield files that contain nothing but the path of another instruction file."""
-    for path, file in state.files.items():
-        data = (state.tree.read(path) or b"").strip() if file.exists else b""
-        text = data.decode("utf-8", "replace") if len(data) <= _MAX_LINK_BYTES else ""
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
-        is_link = state.tree.resolve_path(path) != path
-        if text and target != path and find_target(target) and not is_link:
-            agent = next(iter(list_reading_agents(path)), "an agent")
-            message = f"this file contains only the text `{text}`: {agent} reads that path alone"
-            fix = f"replace the text with `@{text}`; if git has a symbolic link here, "
-            fix += f"`git config core.symlinks true && git checkout -- {path}`"
-            yield Finding("D408", message, path, 1, fix)
 
 
 def find_stale_map(state: ProjectState) -> Iterator[Finding]:

@@ -79,7 +79,7 @@ def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> Non
 def _table(project: Project) -> _Table:
     from cub.actions.agent_readers import warn_missed_texts
     from cub.actions.migration.migrate import warn_due_migrations
-    from cub.actions.plan_warnings import warn_unread_files
+    from cub.actions.plan_warnings import warn_link_texts, warn_name_variants, warn_unread_files
     from cub.actions.project_state import load_project_state
     from cub.actions.project_status import list_file_statuses
     from cub.files import warn_pending_change
@@ -90,6 +90,8 @@ def _table(project: Project) -> _Table:
         *warn_pending_change(project.root),
         *migrations,
         *project.config.warnings,
+        *warn_link_texts(state),
+        *warn_name_variants(state),
         *warn_unread_files(state),
         *warn_missed_texts(state),
     )
