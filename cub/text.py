@@ -18,6 +18,14 @@ def find_first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
+def cut_middle(text: str, max_chars: int) -> str:
+    """Return both ends of a text that is too long, around a line that counts the rest."""
+    half, omitted = max_chars // 2, len(text) - max_chars
+    if omitted <= 0:
+        return text
+    return f"{text[:half]}\n… {omitted:,} characters left out …\n{text[half + omitted :]}"
+
+
 def describe_os_error(error: OSError) -> str:
     """Say why a system call failed, as a part of a sentence."""
     return (error.strerror or str(error)).lower()

@@ -59,7 +59,8 @@ class ContextCall:
 class ContextBuild:
     """Hold a context that is about to be built, and what has run for it.
 
-    `untrusted` are scripts of the project, by their text, that the person has not agreed to.
+    `approved` are scripts and commands of the project, by their text, that the person has agreed
+    to: of what the project contains, no other text runs.
     """
 
     reader: TextReader
@@ -68,7 +69,7 @@ class ContextBuild:
     are_commands_trusted: bool
     bootstraps: Sequence[Bootstrap]
     environment: CommandEnvironment
-    untrusted: frozenset[str]
+    approved: frozenset[str]
     warnings: list[PlanWarning]
     outputs: list[CommandOutput] = field(default_factory=list)
     _inline_outputs: dict[str, str | None] = field(default_factory=dict)
@@ -89,12 +90,12 @@ class ContextBuild:
         bootstraps = [
             bootstrap
             for bootstrap in self.bootstraps
-            if self._is_untrusted(bootstrap.script, is_project=bootstrap.is_project) != trusted
+            if self._may_run(bootstrap.script, is_project=bootstrap.is_project) == trusted
         ]
         inline = [
             self._make_inline(text)
             for text in (self.plan.task.commands if self.plan.task else ())
-            if self._is_untrusted(text, is_project=self._has_project_task) != trusted
+            if self._may_run(text, is_project=self._has_project_task) == trusted
         ]
         return bootstraps, inline
 
@@ -136,7 +137,7 @@ class ContextBuild:
 
     def _run_inline_once(self, report: Callable[[str], None], command: str) -> str | None:
         inline = self._make_inline(command)
-        if self._is_untrusted(command, is_project=self._has_project_task):
+        if not self._may_run(command, is_project=self._has_project_task):
             message = f"the command {command!r} is not trusted and was not run"
             self.warnings.append(PlanWarning(message, inline.origin, hint=_HINT))
             return None
@@ -156,12 +157,12 @@ class ContextBuild:
     def _has_project_task(self) -> bool:
         return self.plan.task is not None and self.plan.task.is_project
 
-    def _is_untrusted(self, script: str, *, is_project: bool) -> bool:
-        return is_project and script in self.untrusted
+    def _may_run(self, script: str, *, is_project: bool) -> bool:
+        return not is_project or script in self.approved
 
 
 def _describe_bootstrap(bootstrap: Bootstrap) -> ContextCommand:
-    return ContextCommand("Bootstrap", bootstrap.name, bootstrap.name)
+    return ContextCommand("Bootstrap", bootstrap.script, bootstrap.name)
 
 
 def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> ContextBuild:
@@ -191,8 +192,9 @@ def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> C
     untrusted = [] if options.trust else load_trust(stores.root).list_untrusted(texts)
     variables = build_environment(layers.values["run.hide_env"].value, call.environ)
     environment = CommandEnvironment(reader.start, variables, call.request.parameters)
+    approved = frozenset(texts).difference(untrusted)
     build = ContextBuild(
-        reader, plan, settings, not refusal, bootstraps, environment, frozenset(untrusted),
+        reader, plan, settings, not refusal, bootstraps, environment, approved,
         [*(w for w in layers.warnings if w not in project.config.warnings), *warnings],
     )  # fmt: skip
     if not is_preview and build.list_trusted_commands():

@@ -26,11 +26,11 @@ class ContextScript(NamedTuple):
         """Return the command; "" for a script, which is longer than a line."""
         return self.text if self.kind == "command" else ""
 
-    def to_line(self) -> str:
-        """Return it as a line for a person; of a script, only where it is."""
-        if self.kind == "bootstrap":
-            return f"a bootstrap: {self.source}"
-        return f"a command in a task file: {self.text}, in {self.source}"
+    @property
+    def title(self) -> str:
+        """Return what it is, and the file that contains it."""
+        kind = "a bootstrap" if self.kind == "bootstrap" else "a command in a task file"
+        return f"{kind}, {self.source}"
 
 
 def make_text_reader(project: Project, directory: Path) -> TextReader:

@@ -104,7 +104,7 @@ def list_untrusted_keys(
 
     None if the person has agreed to the project's configuration. Trust is stored for `root`.
     """
-    config = list_config_commands(project.tree.read(CONFIG_FILE))
+    config = list_config_commands(project.config_data)
     if config and load_trust(root).config == digest_commands(config):
         return {}
     needed: dict[str, str] = {}

@@ -28,7 +28,7 @@ from cub.agent.tools.tool_arguments import ToolError, parse_arguments
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS
 from cub.errors import CubError
 from cub.masking import mask_text
-from cub.text import describe_os_error
+from cub.text import cut_middle, describe_os_error
 
 MAX_CONCURRENT = 8
 _MAX_SUMMARY_CHARS = 200
@@ -229,7 +229,7 @@ class CallBatch:
         self, job: _Job, output: ToolOutput, source: ResultSource, *, is_error: bool
     ) -> ToolEnd:
         self._running.pop(job.number, None)
-        text = _bound_text(output.text) or "(no output)"
+        text = cut_middle(output.text, MAX_RESULT_CHARS) or "(no output)"
         content: list[TextBlock | ImageBlock] = [TextBlock(text), *output.images]
         if not is_error and job.tool and job.tool.subject == "file_path":
             path = self.toolbox.context.resolve_path(job.tool.get_subject(job.call.arguments))
@@ -243,12 +243,3 @@ class CallBatch:
 def _describe_error(error: CubError) -> ToolOutput:
     lines = [f"error: {error}", *error.details, f"hint: {error.hint}" * bool(error.hint)]
     return ToolOutput("\n".join(filter(None, lines)))
-
-
-def _bound_text(text: str) -> str:
-    """Return a text without its middle if it is too long, with a line that says so."""
-    omitted = len(text) - MAX_RESULT_CHARS
-    if omitted <= 0:
-        return text
-    half = MAX_RESULT_CHARS // 2
-    return f"{text[:half]}\n… {omitted:,} characters left out …\n{text[-half:]}"

@@ -9,6 +9,7 @@ import typer
 
 from cub.cli import output
 from cub.errors import CubError
+from cub.text import cut_middle
 
 if TYPE_CHECKING:
     from cub.actions.context_settings import ContextOptions, ContextSettings
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from cub.context.output_blocks import OutputBlock
 
 _PANEL = "Output of commands"
+_MAX_SHOWN_CHARS = 4_000  # of a command or a script
 
 Exec = Annotated[
     list[str] | None,
@@ -70,10 +72,23 @@ def confirm_commands(commands: Sequence[ContextCommand]) -> None:
         hint = "omit --confirm-context-exec, or pass --no-context-exec to skip them"
         raise CubError("context commands need confirmation, but stdin is not a terminal", hint=hint)
     for command in commands:
-        output.print_message(f"{command.name} ({command.origin}): {command.command}")
+        title = f"{command.name} ({command.origin})"
+        for line in format_command(title, command.command):
+            output.print_message(line)
     question = "Run this command?" if len(commands) == 1 else "Run these commands?"
     if not output.ask_confirmation(question):
         raise CubError("no context command ran")
+
+
+def format_command(title: str, text: str) -> list[str]:
+    """Return the lines that show a command or a script after its title; of a long one, both ends.
+
+    Printing them makes control characters visible.
+    """
+    lines = cut_middle(text.removesuffix("\n"), _MAX_SHOWN_CHARS).split("\n")
+    if len(lines) == 1:
+        return [f"{title}: {lines[0]}"]
+    return [f"{title}:", *(f"  {line}" for line in lines)]
 
 
 def run_commands(

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
-from itertools import chain, repeat
+from itertools import chain, repeat, zip_longest
 from typing import IO, Any, NamedTuple
 
 import typer
@@ -155,13 +155,14 @@ def is_muted() -> bool:
 
 
 def print_warnings(warnings: Iterable[PlanWarning]) -> None:
-    """Print warnings and their hints, for the user."""
-    for warning in warnings:
+    """Print warnings for the user; a hint that several in a row share comes after the last one."""
+    rows = list(warnings)
+    for warning, following in zip_longest(rows, rows[1:]):
         where = f"{warning.location}: " if warning.location else ""
         print_message(
             f"{add_style('warning:', fg='yellow')} {localize_timestamps(where + warning.message)}"
         )
-        if warning.hint:
+        if warning.hint and not (following and following.hint == warning.hint):
             print_hint(warning.hint)
 
 

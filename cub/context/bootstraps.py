@@ -6,8 +6,11 @@ A rule may also have its script in the field `bootstrap` of its front matter, wh
 from __future__ import annotations
 
 import os
+import secrets
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -80,16 +83,58 @@ def find_bootstraps(
 def run_bootstraps(
     bootstraps: Iterable[Bootstrap], environment: CommandEnvironment
 ) -> Iterator[BootstrapRun]:
-    """Run scripts one after another, with nothing on stdin; a failure is a part of the result."""
+    """Run scripts one after another, with nothing on stdin; a failure is a part of the result.
+
+    Each runs as it was found, whatever has become of its file since.
+    """
     for bootstrap in bootstraps:
-        if bootstrap.path:
-            yield _run_file(bootstrap, bootstrap.path, environment)
-            continue
-        with tempfile.TemporaryDirectory(prefix="cub-bootstrap-") as folder:
-            file = Path(folder, "bootstrap")
-            file.write_text(bootstrap.script, encoding="utf-8")
-            file.chmod(0o700)
-            yield _run_file(bootstrap, file, environment)
+        with _write_copy(bootstrap) as path:
+            yield _run_file(bootstrap, path, environment)
+
+
+@contextmanager
+def _write_copy(bootstrap: Bootstrap) -> Iterator[Path]:
+    """Write a script to a new file in the script's own folder, where `dirname "$0"` finds what is
+    beside it; in a temporary folder if it has none, or none that can be written to.
+    """
+    path = bootstrap.path
+    prefix = f".{path.name if path else FIELD}.cub-"
+    name = f"{prefix}{secrets.token_hex(4)}.tmp"
+    folder = os.path.realpath(path.parent) if path else tempfile.gettempdir()
+    try:
+        opened, handle = _create_file(folder, name)
+    except OSError:
+        folder = tempfile.gettempdir()
+        opened, handle = _create_file(folder, name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(bootstrap.script.encode("utf-8", "surrogateescape"))
+        yield Path(folder, name)
+    finally:
+        with suppress(OSError):
+            _remove_old_copies(opened, prefix)
+            os.unlink(name, dir_fd=opened)  # the folder may have another name by now
+        os.close(opened)
+
+
+def _create_file(folder: str, name: str) -> tuple[int, int]:
+    """Return an open folder, and a new file in it that can only be run."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        return opened, os.open(name, flags, 0o500, dir_fd=opened)
+    except OSError:
+        os.close(opened)
+        raise
+
+
+def _remove_old_copies(folder: int, prefix: str) -> None:
+    """Remove what calls that were killed have left in an open folder."""
+    for name in os.listdir(folder):
+        if name.startswith(prefix) and name.endswith(".tmp"):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if status.st_mtime < time.time() - 2 * MAX_SECONDS:
+                os.unlink(name, dir_fd=folder)
 
 
 def _run_file(bootstrap: Bootstrap, path: Path, environment: CommandEnvironment) -> BootstrapRun:

@@ -103,7 +103,7 @@ def resolve_config(
     project: Project, environ: Mapping[str, str], profile: str | None = None
 ) -> ResolvedConfig:
     """Return the values of all keys in a project."""
-    own = parse_layer_bytes(project.tree.read(CONFIG_FILE), CONFIG_FILE)
+    own = parse_layer_bytes(project.config_data, CONFIG_FILE)
     user = parse_layer_bytes(read_user_config(), abbreviate_home(get_user_config_path()))
     layers = merge_layers(own, user, environ, profile)
     for row in layers.list_values():

@@ -22,13 +22,15 @@ from cub.project.targets import find_target, find_target_problem, normalize_targ
 class Project:
     """Hold a project: its absolute `root` without links, its `config` and the `tree` of its files.
 
-    `is_commit` says that the files are a commit's, so that none of them is local.
+    `is_commit` says that the files are a commit's, so that none of them is local. `config_data` are
+    the bytes of the configuration, read once: what a user approves is what counts and runs.
     """
 
     root: Path
     config: ProjectConfig
     tree: FileTree
     is_commit: bool = False
+    config_data: bytes | None = None
 
     @classmethod
     def load(cls, root: Path) -> Project:
@@ -40,8 +42,9 @@ class Project:
         cls, root: Path, tree: FileTree, *, is_commit: bool = False, schema: int = CONFIG_SCHEMA
     ) -> Project:
         """Load the project at `root` from `tree`; `schema` is the newest that may be recorded."""
-        parsed = config.parse_config(tree.read(CONFIG_FILE), version=__version__, schema=schema)
-        return cls(root, parsed, tree, is_commit)
+        data = tree.read(CONFIG_FILE)
+        parsed = config.parse_config(data, version=__version__, schema=schema)
+        return cls(root, parsed, tree, is_commit, data)
 
     def is_ignored(self, path: str) -> bool:
         """Return whether git keeps `path` out of other checkouts."""

@@ -107,8 +107,8 @@ def test_all_that_will_run_is_listed_and_nothing_else(tmp_path: Path) -> None:
     stores = make_project(tmp_path, CONFIG)
     trusted = prepare(stores, trust=True).list_trusted_commands()
     assert [(command.name, command.command) for command in trusted] == [
-        ("Bootstrap", ".agents/rules/a-bootstrap"),
-        ("Bootstrap", ".agents/rules/b.md (bootstrap)"),
+        ("Bootstrap", TOUCH),
+        ("Bootstrap", "#!/bin/sh\ntouch ran-field\n"),
         ("Evil", "touch ran-command; echo CONFIGURED"),
         ("Command", "touch ran-inline; echo INLINE"),
     ]
@@ -135,16 +135,48 @@ def test_trust_for_once_is_not_stored(tmp_path: Path) -> None:
 def test_what_was_agreed_to_runs_until_it_changes(tmp_path: Path) -> None:
     stores = make_project(tmp_path, CONFIG)
     scripts = list_context_scripts(make_text_reader(stores.project, stores.root))
-    assert [script.to_line() for script in scripts] == [
-        "a bootstrap: .agents/rules/a-bootstrap",
-        "a bootstrap: .agents/rules/b.md (bootstrap)",
-        "a command in a task file: touch ran-inline; echo INLINE, in .agents/tasks/t.md",
+    assert [(script.title, script.text) for script in scripts] == [
+        ("a bootstrap, .agents/rules/a-bootstrap", TOUCH),
+        ("a bootstrap, .agents/rules/b.md (bootstrap)", "#!/bin/sh\ntouch ran-field\n"),
+        ("a command in a task file, .agents/tasks/t.md", "touch ran-inline; echo INLINE"),
     ]
     trust_project(stores, {}, scripts)
     assert run(prepare(stores))[0] == ["BOOTED", ""]
     write_files(stores.root, {".agents/rules/a-bootstrap": f"{TOUCH}echo MORE\n"})
     printed, _, warnings = run(prepare(stores))
     assert (printed, len(warnings)) == ([""], 1)
+
+
+def test_what_was_read_is_what_runs(tmp_path: Path) -> None:
+    stores = make_project(tmp_path, CONFIG)
+    build = prepare(stores, trust=True)
+    evil = TOUCH.replace("BOOTED", "EVIL")
+    field = f"---\nbootstrap: |\n  {evil}---\nB".replace("\n", "\n  ").replace("  ---", "---")
+    changed = {
+        ".agents/rules/a-bootstrap": evil,
+        ".agents/rules/b.md": field,
+        ".agents/tasks/t.md": TASK.replace("INLINE", "EVIL"),
+        ".cub/config.yaml": CONFIG.replace("CONFIGURED", "EVIL"),
+    }
+    write_files(stores.root, changed)
+    printed, text, warnings = run(build)
+    assert (printed, warnings) == (["BOOTED", ""], [])
+    assert all(word in text for word in ("CONFIGURED", "INLINE"))
+    assert "EVIL" not in text
+
+
+def test_a_configuration_is_trusted_as_it_was_read(tmp_path: Path) -> None:
+    stores = make_project(tmp_path, CONFIG)
+    trust_project(stores, {})
+    changed = {".cub/config.yaml": CONFIG.replace("CONFIGURED", "EVIL")}
+    write_files(stores.root, changed)
+    trusted, stores = stores, open_stores(Project.load(stores.root), "ida")
+    with pytest.raises(CubError, match="changed since you trusted them"):
+        prepare(stores)
+    write_files(stores.root, {".cub/config.yaml": CONFIG})
+    with pytest.raises(CubError, match="changed since you trusted them"):
+        prepare(stores)  # the approved bytes are back, but others would run
+    assert "CONFIGURED" in run(prepare(trusted))[1]
 
 
 def test_a_required_parameter_is_missed_before_anything_runs(tmp_path: Path) -> None:

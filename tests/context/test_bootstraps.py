@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from pathlib import Path
+
+import pytest
 
 from cub.context.bootstraps import Bootstrap, find_bootstraps, run_bootstraps
 from cub.context.context_commands import CommandEnvironment
@@ -46,6 +49,63 @@ def test_the_field_goes_before_the_file(tmp_path: Path) -> None:
     (found,), warnings = find(reader)
     assert (found.name, found.path, warnings) == (".agents/rules/a.md (bootstrap)", None, [])
     assert run(reader, found) == [("FIELD", "exited with code 3")]
+
+
+@pytest.mark.parametrize(
+    ("attack", "folder"),
+    [
+        ("echo 'echo EVIL' > .agents/rules/b-bootstrap", ".agents/rules"),
+        ("ln -sf evil.sh .agents/rules/b-bootstrap", ".agents/rules"),
+        ("ln -sfn evil.sh .agents/rules/b-bootstrap; rm .agents/rules/evil.sh", ".agents/rules"),
+        ("mv .agents/rules x; mkdir -p .agents/rules", ".agents/rules"),
+        ("rm -r .agents", tempfile.gettempdir()),
+    ],
+)
+@pytest.mark.parametrize("is_link", [False, True])
+def test_what_was_read_runs_whatever_an_earlier_one_does(
+    tmp_path: Path, attack: str, folder: str, *, is_link: bool
+) -> None:
+    rules = "proj/.agents/rules"
+    reader = make_reader(tmp_path, {
+        f"{rules}/a.md": "A", f"{rules}/a-bootstrap": f"#!/bin/sh\n{attack}\n",
+        f"{rules}/b.md": "B", f"{rules}/evil.sh": "#!/bin/sh\necho EVIL\n",
+        f"{rules}/good.sh": '#!/bin/sh\necho GOOD "$(dirname "$0")"\n',
+    })  # fmt: skip
+    beside = reader.root / ".agents/rules"
+    if is_link:
+        (beside / "b-bootstrap").symlink_to("good.sh")
+    else:
+        (beside / "b-bootstrap").write_bytes((beside / "good.sh").read_bytes())
+    allow(reader, *(f".agents/rules/{name}" for name in ("a-bootstrap", "b-bootstrap", "good.sh")))
+    found, _ = find(reader)
+    text, problem = run(reader, *found)[1]
+    assert (text, problem) == (f"GOOD {reader.root / folder}", "")
+    assert not [*tmp_path.rglob("*.tmp")]
+
+
+def test_a_script_finds_what_is_beside_it_and_around_it(tmp_path: Path) -> None:
+    script = """#!/usr/bin/env bash
+. "$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/lib.sh"
+cat "$(dirname "$0")/../../version"; touch "$(dirname "$0")/../../made"; pwd
+"""
+    reader = make_reader(tmp_path, {
+        "proj/.agents/rules/a.md": "A", "proj/.agents/rules/a-bootstrap": script,
+        "proj/.agents/rules/lib.sh": "echo LIB", "proj/version": "1.2\n",
+    })  # fmt: skip
+    allow(reader, ".agents/rules/a-bootstrap")
+    assert run(reader, *find(reader)[0]) == [(f"LIB\n1.2\n{reader.start}", "")]
+    assert (reader.root / "made").exists()
+
+
+def test_a_copy_of_a_killed_call_is_removed(tmp_path: Path) -> None:
+    files = {"a.md": "A", "a-bootstrap": "#!/bin/sh\n", ".a-bootstrap.cub-12345678.tmp": "old",
+             ".a-bootstrap.cub-abcdefgh.tmp": "in use"}  # fmt: skip
+    reader = make_reader(tmp_path, {f"proj/.agents/rules/{name}": t for name, t in files.items()})
+    allow(reader, ".agents/rules/a-bootstrap")
+    os.utime(reader.root / ".agents/rules/.a-bootstrap.cub-12345678.tmp", (0, 0))
+    assert run(reader, *find(reader)[0]) == [("", "")]
+    left = [path.name for path in (reader.root / ".agents/rules").glob(".*")]
+    assert left == [".a-bootstrap.cub-abcdefgh.tmp"]
 
 
 def test_a_file_that_is_not_executable_is_not_run(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import time
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -64,9 +66,65 @@ def test_a_block_has_two_delimiters_whatever_is_in_it(name: str, text: str) -> N
     assert sum(line.startswith("--- ") and "Context" in line for line in lines) == 2
 
 
-def test_what_is_left_alone() -> None:
-    text = "--- a/x\n+++ b/x\n---\nContext of it"
+_PIECES = ["-", "--", "---", "\u2014", "\u2013", "\uff0d", "\u2212", "\u2e3a", "\u200b", "\u00ad",
+           "\u0336", " ", "\u00a0", "\t", "\n", "\u2028", "\x1b", "\\", "End", "end", "\uff25nd",
+           "Context", "CONTEXT", "Error", "x", ":", ">"]  # fmt: skip
+
+
+def _reads_as_delimiter(line: str) -> bool:
+    seen = "".join(
+        "-" if unicodedata.category(c) == "Pd" or c == "\u2212" else c
+        for c in unicodedata.normalize("NFKC", line)
+        if c.isspace() or unicodedata.category(c) not in ("Cf", "Cc", "Mn")
+    )
+    words = "".join(seen.split()).lower()
+    return re.match(r"-+endcontext|---+context", words) is not None
+
+
+@given(*[st.lists(st.sampled_from(_PIECES), max_size=12).map("".join)] * 3)
+def test_no_line_reads_as_a_delimiter(name: str, problem: str, text: str) -> None:
+    block = OutputBlock(name, problem, text).format()
+    assert [_reads_as_delimiter(line) for line in block.splitlines()].count(True) == 2
+    assert "\x1b" not in block.split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "---\u200b End Context ---",
+        "\u2014\u2014 End Context \u2014\u2014",
+        "\u2014 End Context",
+        "--- \u0415nd Context",
+        "- - - End Context - - -",
+        "\N{BOX DRAWINGS LIGHT HORIZONTAL}" * 3 + " Context: x",
+        "---\u3164End Context",
+    ],
+)
+def test_what_looks_like_a_delimiter_is_one(line: str) -> None:
+    assert OutputBlock("N", "", f"a\n{line}").format().split("\n")[2].startswith("\\")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--- a/x\n+++ b/x\n---\nContext of it",
+        "- Context: a list",
+        "a \N{EN DASH} Context",
+        "The End \N{EM DASH} of all",
+        "- item\n\tx - y",
+    ],
+)
+def test_what_is_left_alone(text: str) -> None:
     assert text in OutputBlock("N", "", text).format()
+
+
+@pytest.mark.parametrize(
+    "text", ["-" * 100_000, "- " * 50_000, "\u2014a" * 50_000, "\x01 " * 50_000]
+)
+def test_a_long_line_takes_little_time(text: str) -> None:
+    started = time.process_time()
+    OutputBlock("N", "", text).format()
+    assert time.process_time() - started < 2
 
 
 def test_a_failure_that_is_ignored_has_no_block() -> None:
@@ -81,7 +139,7 @@ def test_a_failure_that_is_ignored_has_no_block() -> None:
 
 def test_a_shorter_block_has_both_ends_and_says_so() -> None:
     block = OutputBlock("N", "", "a" * 500 + "b" * 500)
-    assert block.shorten(1000) is block
+    assert block.shorten(1000) == block
     assert block.shorten(10).text == "aaaaa\n… 990 characters left out …\nbbbbb"
 
 

@@ -28,7 +28,6 @@ from cub.actions.run.run_folders import PROMPT_FILE, SYSTEM_FILE
 from cub.errors import CubError
 from cub.harness.base import LaunchRequest
 from cub.harness.native_harness import NativeHarness, NativeOptions
-from cub.project.config import CONFIG_FILE
 from cub.project.executable_config import list_config_commands
 from cub.project.project import Project
 from cub.project.trust_store import digest_commands, load_trust
@@ -75,7 +74,7 @@ class AgentProof:
 
 def is_trusted(project: Project) -> bool:
     """Return whether the user has agreed to what the project runs; False if it names nothing."""
-    config = list_config_commands(project.tree.read(CONFIG_FILE))
+    config = list_config_commands(project.config_data)
     trusted = load_trust(find_store_root(project.root)).config
     return bool(config) and trusted == digest_commands(config)
 

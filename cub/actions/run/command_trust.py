@@ -37,11 +37,10 @@ class ExecutableContent(NamedTuple):
     scripts: Sequence[ContextScript] = ()
 
     def to_lines(self) -> list[str]:
-        """Return a line for each command."""
+        """Return a line for each command of the configuration and of tasks."""
         lines = [f"{key}: {value}" for key, value in self.config.items()]
         lines += [f"a task's check: {check}" for check in self.checks]
-        lines += [f"a check: {line}, from {name}" for line, name in self.proposed.items()]
-        return lines + [script.to_line() for script in self.scripts]
+        return lines + [f"a check: {line}, from {name}" for line, name in self.proposed.items()]
 
 
 class TaskCheck(NamedTuple):
@@ -131,7 +130,7 @@ def read_executable_content(
     stores: Stores, proposed: Mapping[str, str], tasks: TaskIndex | None = None
 ) -> ExecutableContent:
     """Return what the project brings along that runs; checks of tasks that are not closed."""
-    config = list_config_commands(stores.project.tree.read(CONFIG_FILE))
+    config = list_config_commands(stores.project.config_data)
     by_task = _iter_checks(tasks or stores.backend.read_tasks())
     checks = dict.fromkeys(check for _, task_checks in by_task for check in task_checks)
     return ExecutableContent(config, list(checks), proposed)
@@ -142,7 +141,7 @@ def make_trust_report(
 ) -> TrustReport:
     """Return what the project brings along that runs, and whether this person has agreed to it."""
     trusted = load_trust(stores.root)
-    config = list_config_commands(stores.project.tree.read(CONFIG_FILE))
+    config = list_config_commands(stores.project.config_data)
     tasks_of: dict[str, list[str]] = {}
     for task, checks in _iter_checks(stores.backend.read_tasks()):
         for check in dict.fromkeys(checks):
@@ -174,7 +173,7 @@ def require_trust(stores: Stores, settings: RunSettings) -> ApprovedChecks:
         unused.append("run.checks")
     if settings.options.no_context_exec:
         unused.append("context_commands")
-    config = list_config_commands(stores.project.tree.read(CONFIG_FILE), omit=unused)
+    config = list_config_commands(stores.project.config_data, omit=unused)
     trusted = load_trust(stores.root)
     is_config_trusted = not config or trusted.config == digest_commands(content.config)
     missing = trusted.list_untrusted(checks if settings.uses_task_checks else [])

@@ -11,6 +11,7 @@ from typing import Any
 
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.check_commands import find_check_commands
+from cub.actions.context_settings import ContextSettings
 from cub.actions.doctor.git_problems import (
     FIRST_COMMIT_FIX,
     IDENTITY_FIX,
@@ -96,13 +97,17 @@ class PreparedRun:
 
 @dataclass(frozen=True, slots=True)
 class RunEnvironment:
-    """Hold what a run takes from outside of the project; `cwd` is where `cub run` was called."""
+    """Hold what a run takes from outside of the project; `cwd` is where `cub run` was called.
+
+    `confirmed` are the context commands that the user has seen and approved: no others run.
+    """
 
     stop: StopRequest
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     profile: str | None = None
     clock: Clock = field(default_factory=SystemClock)
     cwd: Path = field(default_factory=Path.cwd)
+    confirmed: ContextSettings | None = None
 
 
 @contextmanager
@@ -118,6 +123,7 @@ def prepare_run(
     options, new_tasks = make_new_tasks(stores, tasks, options)
     layers = resolve_config(stores.project, environment.environ, environment.profile)
     settings = resolve_settings(layers.values, options)
+    settings = replace(settings, context=environment.confirmed or settings.context)
     chosen = load_harnesses(
         settings.harnesses, settings.harness_configs, stores.root, environment.environ
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
+from cub.cli.context_options import format_command
 from cub.cli.json_output import JsonObject
 from cub.cli.options import get_global_options
 from cub.cli.task_stores import open_task_stores
@@ -71,7 +72,10 @@ def _print_content(content: ExecutableContent, *, show: bool) -> None:
     lines = content.to_lines()
     for line in lines:
         output.print_paragraph(line)
-    if not lines:
+    for script in content.scripts:
+        for line in format_command(script.title, script.text):
+            output.print_line(line)
+    if not (lines or content.scripts):
         output.print_line("This project has no commands to trust.")
     elif not show:
         output.print_message("Trusted until they change.")

@@ -15,6 +15,7 @@ from cub.cli.stop_signals import handle_stop_signals
 from cub.errors import CubError
 
 if TYPE_CHECKING:
+    from cub.actions.context_settings import ContextSettings
     from cub.actions.run.run_options import RunOptions
     from cub.actions.run.run_status import RunStatus
     from cub.actions.tasks.stores import Stores
@@ -33,8 +34,12 @@ def execute_run(
     *,
     json: bool,
     environ: Mapping[str, str] = os.environ,
+    confirmed: ContextSettings | None = None,
 ) -> int:
-    """Run tasks and show the events; return the exit code."""
+    """Run tasks and show the events; return the exit code.
+
+    `confirmed` are the context commands that the user has approved.
+    """
     from cub.actions.run.idle_run import find_idle_end
     from cub.actions.run.run_loop import INTERRUPTED, run_tasks
     from cub.actions.run.run_setup import RunEnvironment, prepare_run
@@ -44,7 +49,7 @@ def execute_run(
     message = "" if json or output.supports_live_output() else _STOPPING
     with _mask_errors(), handle_stop_signals(message) as stop:
         write_error: OSError | None = None
-        environment = RunEnvironment(stop, environ, profile)
+        environment = RunEnvironment(stop, environ, profile, confirmed=confirmed)
         if end := find_idle_end(stores, options, environment):
             _show_idle_end(end, json=json)
             return 0

@@ -243,10 +243,12 @@ def _start_run(stores: Stores, options: RunOptions, profile: str | None, *, json
 
     if find_current_attempt(stores.root):
         raise CubError("a run cannot be started inside an attempt")
+    confirmed = None
     if options.confirm_context_exec:  # before Ctrl-C only requests a stop
         values = resolve_config(stores.project, os.environ, profile).values
-        confirm_commands(resolve_context_settings(values, options.context).commands)
-    raise typer.Exit(execute_run(stores, options, profile, json=json))
+        confirmed = resolve_context_settings(values, options.context)
+        confirm_commands(confirmed.commands)
+    raise typer.Exit(execute_run(stores, options, profile, json=json, confirmed=confirmed))
 
 
 @app.command()
