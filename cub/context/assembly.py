@@ -12,9 +12,11 @@ from cub.context.front_matter import list_field, read_flag
 from cub.context.rules import RuleFile, RuleSearch
 from cub.context.selectors import (
     Selectors,
+    explain_agent_mismatch,
     explain_mismatch,
     explain_path_mismatch,
     format_value,
+    list_patterns,
     merge_selectors,
 )
 from cub.context.task_files import RESUME, TaskFile, find_task_file
@@ -110,7 +112,10 @@ def _explain_choice(
         own = {**_read_task_selectors(task), _TASK_NAME: (task.path.stem,)}
         selectors = merge_selectors(selectors, own)
     reason = explain_mismatch(rule.text.fields, selectors, is_opt_in=is_opt_in)
+    reason = reason or explain_agent_mismatch(rule.text.fields, request.agent)
     if request.path and not reason:
+        if rule.text.error and not list_patterns(rule.text.fields):
+            return "its front matter can't be read"
         base = root if rule.location.scope == "user" else rule.folder
         path = Path(request.path)
         inside = path.is_relative_to(base)

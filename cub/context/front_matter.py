@@ -1,7 +1,8 @@
 """Split a Markdown file into its YAML front matter and its text.
 
 Front matter stands between two lines `---`, the first of which is the first line of the file.
-Line endings, a byte order mark and a missing line ending at the end make no difference.
+Line endings, a byte order mark and a missing line ending at the end make no difference. Fields of
+agents are read by their lines if they are not YAML.
 """
 
 from __future__ import annotations
@@ -10,21 +11,30 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from cub.config_edit.nodes import decode_source
+from cub.config_edit.nodes import decode_source, parse_scalar
 from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
 
 _BOM = "\ufeff"
 _BLOCK = re.compile(r"---[ \t]*\r?\n(?:(?P<yaml>.*?)\r?\n)??---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-# Cursor's own files have patterns without quotes, which YAML takes for aliases.
-_BARE_PATTERN = re.compile(
-    r"^((?:globs|paths|applyTo):[ \t]+|[ \t]*-[ \t]+)(\*[^\r\n]*?[*./{][^\r\n]*?)[ \t]*$",
+# Fields of agents that read them line by line: not YAML are `*.ts`, `{a,b}/**` and `Use: x`.
+_PATTERN_KEYS = ("globs", "paths", "applyTo", "fileMatchPattern")
+_LINE_KEYS = (*_PATTERN_KEYS, "description", "name", "alwaysApply", "trigger", "inclusion", "type")
+_FIELD = re.compile(
+    rf"^({'|'.join(_LINE_KEYS)})[ \t]*:(.*(?:\n(?:[ \t]|-|\]).*)*)",
     re.MULTILINE,
 )
+_NO_YAML = re.compile(
+    rf"^(?:{'|'.join(_LINE_KEYS)})[ \t]*:[ \t]+(?:\*[^\n]*[*./{{,]|[{{\[!@%`]|[^'\"\n]*: )"
+    r"|^[ \t]*-[ \t]+[*{!@%`]",
+    re.MULTILINE,
+)
+_COMMENT = re.compile(r"(?:^|[ \t])#.*")
+COMMA = re.compile(r",(?![^{]*\})")
 
 
 class MarkdownText(NamedTuple):
-    """Hold a file's fields and its text with LF line endings; `error` is why it has no fields.
+    """Hold a file's fields and its text with LF line endings; `error` is why fields are missing.
 
     `line` is the line of the file in which the text begins, counted from 1.
     """
@@ -50,15 +60,46 @@ def split_front_matter(data: bytes, path: str) -> MarkdownText:
     if not (block["yaml"] or "").strip():
         return MarkdownText({}, body, line=line)
     # With its first line, errors count lines as the file does.
-    yaml = _BARE_PATTERN.sub(_quote_pattern, yaml).rstrip().removesuffix("---")
-    try:
-        root = parse_yaml(decode_source(yaml.encode(), path))
-    except CubError as error:
-        return MarkdownText({}, body, error, line)
-    fields = root.to_python() if root else None
+    yaml = yaml.rstrip().removesuffix("---")
+    lines = _read_lines(yaml)
+    fields, error = ({}, None) if lines and _NO_YAML.search(yaml) else _read_yaml(yaml, path)
+    if lines and (error or not fields):
+        others, error = _read_yaml(_FIELD.sub(lambda m: "\n" * m[0].count("\n"), yaml), path)
+        fields = {**(others if isinstance(others, dict) else {}), **lines}
+    if error:
+        return MarkdownText(fields or {}, body, error, line)
     if not isinstance(fields, dict):
         return MarkdownText({}, _to_lf(text))
     return MarkdownText(fields, body, line=line)
+
+
+def _read_yaml(text: str, path: str) -> tuple[Any, CubError | None]:
+    try:
+        root = parse_yaml(decode_source(text.encode(), path))
+    except CubError as error:
+        return None, error
+    return root.to_python() if root else None, None
+
+
+def _read_lines(text: str) -> dict[str, Any]:
+    """Return the fields of agents as texts, patterns as lists; none if one comes twice."""
+    found = _FIELD.findall(text)
+    fields = {key: _read_text(key, value) for key, value in found}
+    return fields if len(fields) == len(found) else {}
+
+
+def _read_text(key: str, value: str) -> Any:
+    lines = [_COMMENT.sub("", line).strip() for line in value.split("\n")]
+    if key not in _PATTERN_KEYS:
+        return parse_scalar(" ".join(lines).strip().strip("'\""))
+    items = [line.removeprefix("- ") for line in lines]
+    text = (
+        (", " if value.startswith("\n") and lines[-1].startswith("-") else " ").join(items).strip()
+    )
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    parts = (part.strip().strip("'\"") for part in COMMA.split(text))
+    return [part for part in parts if part]
 
 
 def list_field(fields: Mapping[str, Any], key: str) -> list[Any]:
@@ -73,11 +114,6 @@ def read_flag(fields: Mapping[str, Any], key: str) -> bool | None:
     """Return a field that is true or false; None if it is neither."""
     value = fields.get(key)
     return value if isinstance(value, bool) else None
-
-
-def _quote_pattern(match: re.Match[str]) -> str:
-    value = match[2].replace("'", "''")
-    return f"{match[1]}'{value}'"
 
 
 def _to_lf(text: str) -> str:

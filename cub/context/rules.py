@@ -82,7 +82,7 @@ class RuleSearch:
         text = split_front_matter(file.data, name)
         same_as = self._names.setdefault(file.identity, name)
         if text.error and same_as == name:
-            self.reader.warn(text.error, "its text is taken without fields")
+            self.reader.warn(text.error, "only the fields that can be read count")
         self.rules.append(
             RuleFile(
                 name,

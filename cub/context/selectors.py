@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cub.config_edit.nodes import parse_scalar
-from cub.context.front_matter import list_field
+from cub.context.front_matter import COMMA, list_field
 from cub.errors import UsageError
 
 Selectors = Mapping[str, tuple[str, ...]]
 _PATTERN_FIELDS = ("paths", "globs", "applyTo", "fileMatchPattern")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _MAX_PATTERNS = 1000  # that braces may stand for
-_COMMA = re.compile(r",(?![^{]*\})")
+# By agent, its field that says when a rule applies: at its own choice, or for patterns alone.
+_CONDITIONS: Mapping[str, tuple[str, Sequence[str], str]] = {
+    "cursor": ("alwaysApply", (), "false"),
+    "windsurf": ("trigger", ("manual", "model_decision"), "glob"),
+    "kiro": ("inclusion", ("manual", "auto"), "fileMatch"),
+    "augment": ("type", ("manual", "auto", "agent_requested"), ""),
+}
+_ALWAYS = ("alwaysApply true", "trigger always_on", "inclusion always")
 
 
 def parse_selectors(pairs: Iterable[str]) -> Selectors:
@@ -57,13 +64,23 @@ def explain_mismatch(
     return "no selector asks for it" if is_opt_in and not matches else ""
 
 
+def explain_agent_mismatch(fields: Mapping[str, Any], agent: str) -> str:
+    """Return why an agent does not read a rule unasked, by its own field; "" if it does."""
+    key, by_choice, with_patterns = _CONDITIONS.get(agent, ("", (), ""))
+    value = format_value(fields.get(key, "")).strip()
+    value = value.lower() if agent == "cursor" else value
+    is_alone = bool(value) and value == with_patterns and not list_patterns(fields)
+    return f"{key} is {value}" if value in by_choice or is_alone else ""
+
+
 def explain_path_mismatch(fields: Mapping[str, Any], path: str) -> str:
     """Return why a rule is not for the file at this relative path; "" if it is.
 
-    Patterns are those of a .gitignore, with `{a,b}` for either.
+    Patterns are those of a .gitignore, with `{a,b}` for either. A field that says that the rule
+    always applies, such as `alwaysApply`, overrides them.
     """
     patterns = list_patterns(fields)
-    if not patterns:
+    if not patterns or any(f"{k} {format_value(v)}" in _ALWAYS for k, v in fields.items()):
         return ""
     from pathspec import GitIgnoreSpec
 
@@ -77,7 +94,7 @@ def explain_path_mismatch(fields: Mapping[str, Any], path: str) -> str:
 def list_patterns(fields: Mapping[str, Any]) -> list[str]:
     """Return the patterns of the files that a rule is for; none if it is for all."""
     values = (value for key in _PATTERN_FIELDS for value in list_field(fields, key))
-    texts = (part.strip() for value in values for part in _COMMA.split(format_value(value)))
+    texts = (part.strip() for value in values for part in COMMA.split(format_value(value)))
     return [text.removeprefix("./") for text in texts if text]
 
 

@@ -212,6 +212,26 @@ def test_a_path_leaves_out_rules_for_other_files(tmp_path: Path) -> None:
     assert whole == "PY\n\nTS\n\nALL\n\nDOCS\n\nP"
 
 
+def test_cursors_rules_apply_as_their_front_matter_says(tmp_path: Path) -> None:
+    rules = {
+        "a": "alwaysApply: true\nglobs: *.ts",
+        "b": "alwaysApply: false\ndescription: Use: x",
+        "c": "globs: {src,lib}/**/*.py\nalwaysApply: false",
+        "d": "stage: [1",
+        "e": "globs: *.ts\nstage: [1",
+    }
+    files = {f"proj/.cursor/rules/{name}.mdc": f"---\n{text}\n---\n{name.upper()}"
+             for name, text in rules.items()}  # fmt: skip
+    reader = make_reader(tmp_path, files)
+    path = str(reader.root / "src/x.py")
+    assert assemble(reader, agent="cursor").text == "A\n\nC\n\nD\n\nE\n\n"
+    assert assemble(reader, agent="cursor", path=path).text == "A\n\nC\n\n"
+    context = assemble(reader, path=path)
+    assert context.text == "A\n\nB\n\nC\n\n"
+    places = sorted({f"{each.message} {each.path}" for each in context.warnings})
+    assert ["d.mdc:3:1" in places[0], "e.mdc:4:1" in places[1]] == [True, True]
+
+
 @pytest.mark.parametrize("agent", ["", "codex"])
 def test_resuming_leaves_the_rules_out(tmp_path: Path, agent: str) -> None:
     reader = make_reader(tmp_path, {"proj/AGENTS.md": "A", "proj/.agents/tasks/t.md": "T"})

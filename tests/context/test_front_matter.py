@@ -24,7 +24,7 @@ from cub.context.front_matter import list_field, read_flag, split_front_matter
         (b"---\nA title\n---\nx", {}, "---\nA title\n---\nx", 1),
         (b"----\na: 1\n---\nx", {}, "----\na: 1\n---\nx", 1),
         (b"---\na: [x, 2]\nb: {c: d}\n---\n", {"a": ["x", 2], "b": {"c": "d"}}, "", 5),
-        (b"---\nglobs: *.ts,*.tsx\n---\n", {"globs": "*.ts,*.tsx"}, "", 4),
+        (b"---\nglobs: *.ts,*.tsx\n---\n", {"globs": ["*.ts", "*.tsx"]}, "", 4),
         (b"---\npaths:\n  - **/*.ts\n  - *.js\n---\n", {"paths": ["**/*.ts", "*.js"]}, "", 6),
         (b"---\na: &x 1\nb:\n- *x\n---\n", {"a": 1, "b": [1]}, "", 6),
         (b"---\nglobs: '*.ts'\n---\n", {"globs": "*.ts"}, "", 4),
@@ -39,6 +39,42 @@ def test_front_matter(data: bytes, fields: dict[str, Any], body: str, line: int)
 
 
 @pytest.mark.parametrize(
+    ("yaml", "fields"),
+    [
+        ("globs: *.ts, src/**", {"globs": ["*.ts", "src/**"]}),
+        ("globs: {src,lib}/**/*.ts", {"globs": ["{src,lib}/**/*.ts"]}),
+        ("globs: {src,lib}", {"globs": ["{src,lib}"]}),
+        ("globs: [*.ts, 'x']  # c", {"globs": ["*.ts", "x"]}),
+        ("globs: [\n  *.ts,\n  *.js\n]\nstage: x", {"globs": ["*.ts", "*.js"], "stage": "x"}),
+        ("globs: [a-z]*.ts", {"globs": ["[a-z]*.ts"]}),
+        ('globs: "*.ts","*.tsx"', {"globs": ["*.ts", "*.tsx"]}),
+        ("paths:\n- *.ts\n- {a,b}/c", {"paths": ["*.ts", "{a,b}/c"]}),
+        ("applyTo: **/*.{ts,tsx},!x/**", {"applyTo": ["**/*.{ts,tsx}", "!x/**"]}),
+        ("applyTo: @scope/**", {"applyTo": ["@scope/**"]}),
+        ("inclusion: fileMatch\nfileMatchPattern: ['a', *.b]",
+         {"inclusion": "fileMatch", "fileMatchPattern": ["a", "*.b"]}),
+        ("description: Use: x\ntype: auto", {"description": "Use: x", "type": "auto"}),
+        ("trigger: glob\nglobs: **/*.ts", {"trigger": "glob", "globs": ["**/*.ts"]}),
+        ("a: &x [1]\nb: *x\nglobs: *.ts", {"a": [1], "b": [1], "globs": ["*.ts"]}),
+        ("Words\nname: x: y", {"name": "x: y"}),
+    ],
+)  # fmt: skip
+def test_fields_that_agents_read_by_lines_need_not_be_yaml(
+    yaml: str, fields: dict[str, Any]
+) -> None:
+    for text in (yaml, yaml.replace("\n", "\r\n")):
+        found = split_front_matter(f"---\n{text}\n---\nBODY".encode(), "r.mdc")
+        assert (found.fields, found.body, found.error) == (fields, "BODY", None)
+
+
+def test_what_can_be_read_beside_an_error_counts() -> None:
+    found = split_front_matter(b"---\nglobs: *.ts\nb: [1\n---\nBODY", "r.mdc")
+    assert (found.fields, found.body) == ({"globs": ["*.ts"]}, "BODY")
+    assert found.error is not None
+    assert found.error.where == "r.mdc:4:1"
+
+
+@pytest.mark.parametrize(
     ("yaml", "where"),
     [
         ("a: [1", "r.md:3:1"),
@@ -50,6 +86,7 @@ def test_front_matter(data: bytes, fields: dict[str, Any], body: str, line: int)
         ("a:\n" + "- " * 20_000, "r.md:3:"),
         ("\n".join(["a: &a [x,x,x]", *(f"b{n}: &b{n} [*a,*a,*a,*a]" for n in range(9))]), ""),
         ("a: 1\na: 2", "r.md:3:1"),
+        ("globs: a\nglobs: b", "r.md:3:1"),
         ("\ta: 1", "r.md:2:1"),
     ],
 )

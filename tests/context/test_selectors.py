@@ -6,6 +6,7 @@ import pytest
 
 from cub.context.selectors import (
     expand_braces,
+    explain_agent_mismatch,
     explain_mismatch,
     explain_path_mismatch,
     list_patterns,
@@ -81,6 +82,11 @@ def test_the_first_selectors_count() -> None:
         ({"fileMatchPattern": "api/**"}, "x", False),
         ({"paths": ["src/", "!src/gen/**"]}, "src/gen/x", False),
         ({"globs": [1]}, "1", True),
+        ({"globs": "*.ts", "alwaysApply": True}, "x.py", True),
+        ({"globs": "*.ts", "alwaysApply": False}, "x.py", False),
+        ({"globs": "*.ts", "trigger": "always_on"}, "x.py", True),
+        ({"globs": "*.ts", "trigger": "glob"}, "x.py", False),
+        ({"fileMatchPattern": "*.ts", "inclusion": "always"}, "x.py", True),
     ],
 )
 def test_patterns_of_paths(fields: dict[str, Any], path: str, fits: bool) -> None:
@@ -95,3 +101,30 @@ def test_braces_stand_for_each_alternative() -> None:
     assert expand_braces(["a{b,c}d{e,f}"]) == ["abde", "abdf", "acde", "acdf"]
     assert expand_braces(["{a,{b,c}}"]) == ["a", "b", "a", "c"]
     assert len(expand_braces(["{a,b}" * 64])) <= 1000
+
+
+@pytest.mark.parametrize(
+    ("agent", "fields", "reason"),
+    [
+        ("cursor", {"alwaysApply": True}, ""),
+        ("cursor", {"alwaysApply": False}, "alwaysApply is false"),
+        ("cursor", {"alwaysApply": "False", "globs": None}, "alwaysApply is false"),
+        ("cursor", {"alwaysApply": False, "globs": "*.ts"}, ""),
+        ("cursor", {"trigger": "manual"}, ""),
+        ("cursor", {}, ""),
+        ("windsurf", {"trigger": "always_on"}, ""),
+        ("windsurf", {"trigger": "manual", "globs": "*.ts"}, "trigger is manual"),
+        ("windsurf", {"trigger": "model_decision"}, "trigger is model_decision"),
+        ("windsurf", {"trigger": "glob"}, "trigger is glob"),
+        ("windsurf", {"trigger": "glob", "globs": "*.ts"}, ""),
+        ("kiro", {"inclusion": "manual"}, "inclusion is manual"),
+        ("kiro", {"inclusion": "fileMatch", "fileMatchPattern": "*.ts"}, ""),
+        ("augment", {"type": "agent_requested"}, "type is agent_requested"),
+        ("", {"alwaysApply": False}, ""),
+        ("claude", {"alwaysApply": False}, ""),
+    ],
+)
+def test_an_agent_leaves_out_rules_by_its_own_field(
+    agent: str, fields: dict[str, Any], reason: str
+) -> None:
+    assert explain_agent_mismatch(fields, agent) == reason
