@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Sequence
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
@@ -13,7 +12,6 @@ PI_FOLDER_VARIABLE, PI_FOLDER = "PI_CODING_AGENT_DIR", ".pi/agent"
 APPENDED_FILE = "APPEND_SYSTEM.md"
 _NAMES = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
 _ASKS_FOR_TRUST_SINCE, _KNOWS_WORKTREES_SINCE, _READS_OVERRIDE_SINCE = (0, 79), (0, 83), (0, 84)
-_GIT_FILE = re.compile(rb"gitdir: (.*)/\.git/worktrees/[^/]+\s*")
 
 
 def _redirect(redirect: Redirect) -> None:
@@ -65,14 +63,13 @@ def _find_context_file(files: AgentFiles, folder: str) -> str:
 
 
 def _find_shadowed_file(files: AgentFiles) -> str:
-    """Return the file of a checkout that pi skips in a work tree inside it, "" if none."""
-    for folder in files.list_folders()[::-1]:
-        if ".git" in files.list_names(folder):
-            match = _GIT_FILE.fullmatch(files.read(f"{folder}/.git"))
-            checkout = match[1].decode("utf-8", "replace") if match else folder
-            own = _find_context_file(files, folder)
-            is_inside = checkout != folder and files.is_below(folder, checkout)
-            return posixpath.join(checkout, posixpath.basename(own)) if own and is_inside else ""
+    """Return the file of a checkout that pi skips in a worktree inside it, "" if none."""
+    folders = [one for one in files.list_folders()[::-1] if ".git" in files.list_names(one)]
+    own = _find_context_file(files, folders[0]) if folders else ""
+    for checkout in folders[1:] if own else ():
+        # git names a worktree like its folder.
+        if posixpath.basename(folders[0]) in files.list_names(f"{checkout}/.git/worktrees"):
+            return posixpath.join(checkout, posixpath.basename(own))
     return ""
 
 
