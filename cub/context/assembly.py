@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.context.context_commands import clean_output
 from cub.context.expansion import MAX_IMPORT_DEPTH, TextExpansion
 from cub.context.front_matter import list_field, read_flag
+from cub.context.output_blocks import OutputBlock
 from cub.context.rules import RuleFile, RuleSearch
 from cub.context.selectors import (
     Selectors,
@@ -30,7 +32,10 @@ _TASK_NAME, _OPT_IN = "task_name", "include_unmatched"
 
 @dataclass(frozen=True, slots=True)
 class ContextRequest:
-    """Hold what a context is to have: "" for no task file, no prompt, no agent, no path."""
+    """Hold what a context is to have: "" for no task file, no prompt, no agent, no path.
+
+    `piped` is text from stdin.
+    """
 
     task: str = ""
     prompt: str = ""
@@ -39,6 +44,7 @@ class ContextRequest:
     parameters: Mapping[str, str] = field(default_factory=dict)
     agent: str = ""
     path: str = ""
+    piped: str = ""
 
 
 class RuleChoice(NamedTuple):
@@ -138,7 +144,7 @@ def assemble_context(
     blocks: Sequence[tuple[str, str]] = (),
     run_command: RunCommand | None = None,
 ) -> AssembledContext:
-    """Put the texts together: rules, `blocks` of commands (name and text), task file, prompt.
+    """Put the texts together: rules, `blocks` (name and text), stdin, task file, prompt.
 
     `run_command` runs a command of the task file; without it, they stay as they are written.
     Raises CubError for a parameter that the task file requires.
@@ -146,6 +152,10 @@ def assemble_context(
     texts = TextCollector(reader, plan.request.parameters, plan.import_depth)
     sources = [texts.take_rule(*choice) for choice in plan.choices]
     sources += [ContextPart("command", name, "", (), text) for name, text in blocks]
+    if piped := clean_output(plan.request.piped.encode("utf-8", "surrogateescape")):
+        texts.mask(plan.request.piped, "stdin")
+        block = OutputBlock("stdin", "", piped)
+        sources.append(ContextPart("stdin", "stdin", "", (), block.format()))
     if plan.task:
         sources.append(texts.take_task(plan.task, run_command))
     parts = [source.text for source in sources if source.text]

@@ -169,6 +169,15 @@ def list_commands(text: str) -> list[str]:
     return commands
 
 
+def list_parameters(text: str) -> list[str]:
+    """Return the parameters that a text uses, each once, as it is written: `${x:-1}`."""
+    found: dict[str, str] = {}
+    for match in _TOKEN.finditer(text):
+        if match["name"]:
+            found.setdefault(match["name"], match[0])
+    return list(found.values())
+
+
 class CodeRanges(NamedTuple):
     """Hold where code is in a text: sorted offsets of blocks and of spans, each half-open."""
 

@@ -18,6 +18,7 @@ from cub.text import suggest_similar
 
 _SUFFIX = ".md"
 RESUME = "resume"
+_OWN_KEYS = ("expand", "expand_commands", "include_unmatched", "selectors", "task_name")
 _MAX_SHOWN = 60  # characters of a field
 _NO_CHOICE = "rename all but one of them, or give each its own value of one field"
 
@@ -76,18 +77,24 @@ def _select(files: Sequence[TaskFile], selectors: Selectors) -> list[TaskFile]:
     return fitting
 
 
-def list_task_files(reader: TextReader) -> list[TaskFile]:
-    """Return all task files of the project that can be read; the reader notes the others."""
-    files = list[TaskFile]()
+def list_task_files(
+    reader: TextReader, scopes: Sequence[RuleScope] = ("project",)
+) -> list[TaskFile]:
+    """Return all task files that can be read, each once; the reader notes the others."""
+    files = dict[FileIdentity, TaskFile]()
     for folder, scope in _list_task_folders(reader):
-        for path in reader.list_markdown(folder, reader.root) if scope == "project" else ():
+        base = reader.get_base(scope, folder)
+        for path in reader.list_markdown(folder, base) if scope in scopes else ():
             try:
                 file = _read(reader, path, scope)
             except CubError as error:
                 reader.warn(error, "it is left out")
                 continue
-            files += [file] if file and not file.text.error else []
-    return files
+            if file and file.text.error:
+                reader.warn(file.text.error, "it is left out")
+            elif file:
+                files.setdefault(file.identity, file)
+    return list(files.values())
 
 
 def _list_task_folders(reader: TextReader) -> list[tuple[Path, RuleScope]]:
@@ -155,6 +162,11 @@ def _find_choice(files: Sequence[TaskFile], keys: Sequence[str]) -> str:
                 if len(_select(files, {key: (value,)})) == 1:
                     return f"{key}={value}"
     return ""
+
+
+def format_fields(file: TaskFile) -> str:
+    """Return the fields that selectors choose a task file by, in one line."""
+    return ", ".join(_list_fields(file, [key for key in file.text.fields if key not in _OWN_KEYS]))
 
 
 def _list_fields(file: TaskFile, keys: Sequence[str]) -> list[str]:

@@ -30,7 +30,8 @@ RunCommand = Callable[[str], str | None]
 class ContextPart(NamedTuple):
     """Hold one part of a context: where it is from, and its text.
 
-    `kind` is rule, task, command or prompt; `reason` says why it is left out, "" if it is in.
+    `kind` is rule, command, stdin, task or prompt; `reason` says why it is left out, "" if it
+    is in.
     """
 
     kind: str

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
-import sys
 from contextlib import closing
 from enum import StrEnum
 from functools import partial
@@ -64,7 +62,7 @@ Prompt = Annotated[
     str | None,
     typer.Option(
         "-p", "--prompt", metavar="TEXT", show_default=False,
-        help="Set the prompt. Text from stdin is appended.",
+        help="Set the prompt; - reads stdin. Other text from stdin is appended.",
     ),
 ]  # fmt: skip
 Model = Annotated[
@@ -182,23 +180,18 @@ def code(
 
 def _read_prompt(prompt: str | None) -> str:
     """Return the prompt, with what a pipe or a file brings on stdin. Raises UsageError for none."""
-    parts = [prompt or ""]
-    if sys.stdin is not None and (prompt is None or _has_input()) and not sys.stdin.isatty():
-        parts.append(sys.stdin.buffer.read().decode("utf-8", "replace"))
-    text = "\n\n".join(part.strip("\n") for part in parts if part.strip())
+    from cub.cli.piped_text import read_piped_text, read_requested_text, wait_for_text
+
+    if prompt == "-":
+        piped, prompt = read_requested_text("--prompt"), ""
+    else:
+        piped = wait_for_text() if prompt is None else read_piped_text()
+    output.print_warnings(piped.warnings)
+    text = "\n\n".join(part.strip("\n") for part in (prompt or "", piped.text) if part.strip())
     if not text:
         hint = 'write `cub code -p "…"`, or put the prompt into stdin'
         raise UsageError("missing prompt", hint=hint)
     return text
-
-
-def _has_input() -> bool:
-    """Return whether stdin is a pipe or a file: nothing else ends by itself."""
-    try:
-        mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, ValueError):
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
 
 
 def _run_session(
