@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import posixpath
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +81,8 @@ class Redirect:
 class AgentProfile:
     """Describe an agent: how it is started, what it reads on its own, and what configures it.
 
-    `name` is the word to type, "" for an agent that cub can't start; `login` says how you log in;
+    `name` is the word to type, "" for an agent that cub can't start; `resume` is the command that
+    resumes a session, without its id; `login` says how you log in;
     `reports_cost`: it reports dollars. All versions work if `oldest_version` is "". The agent reads
     `project_files` in a project, `parent_files` in directories above it, and `user_files` in the
     home directory; a directory ends with `/`, or with `/*` if only the files directly in it count.
@@ -93,6 +95,7 @@ class AgentProfile:
     title: str
     name: str = ""
     program: str = ""
+    resume: tuple[str, ...] = ()
     oldest_version: str = ""
     installation: str = ""
     login: str = ""
@@ -106,6 +109,11 @@ class AgentProfile:
     reading_list: ReadingList | None = None
     redirect: Callable[[Redirect], None] | None = None
     reading: AgentReading | None = None
+
+    def build_resume_command(self, session: str) -> str:
+        """Return the command that resumes a session; "" if there is none, or for a strange id."""
+        is_plain = re.fullmatch(r"[A-Za-z0-9][\w.:-]*", session, re.ASCII)
+        return " ".join([*self.resume, session]) if self.resume and is_plain else ""
 
     def is_outdated(self, version: str) -> bool:
         """Return whether a version is older than the oldest one known to work; "" is not."""

@@ -165,6 +165,7 @@ CLAUDE = AgentProfile(
     name="claude",
     title="Claude Code",
     program="claude",
+    resume=("claude", "--resume"),
     oldest_version="2.1.197",
     installation="npm install -g @anthropic-ai/claude-code",
     login="run `claude` and log in with /login, or set ANTHROPIC_API_KEY",

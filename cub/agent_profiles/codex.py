@@ -104,6 +104,7 @@ CODEX = AgentProfile(
     name="codex",
     title="Codex",
     program="codex",
+    resume=("codex", "resume"),
     oldest_version="0.169.0",
     installation="npm install -g @openai/codex",
     login="run `codex login`",

@@ -84,6 +84,7 @@ GEMINI = AgentProfile(
     name="gemini",
     title="Gemini CLI",
     program="gemini",
+    resume=("gemini", "--resume"),
     oldest_version="0.61.0",
     installation="npm install -g @google/gemini-cli",
     login="run `gemini` and log in, or set GEMINI_API_KEY",

@@ -81,6 +81,7 @@ OPENCODE = AgentProfile(
     name="opencode",
     title="opencode",
     program="opencode",
+    resume=("opencode", "-s"),
     oldest_version="1.18.33",
     installation="npm install -g opencode-ai",
     login="run `opencode auth login`",

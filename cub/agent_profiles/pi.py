@@ -84,6 +84,7 @@ PI = AgentProfile(
     name="pi",
     title="pi",
     program="pi",
+    resume=("pi", "--session"),
     oldest_version="0.74.2",
     installation="npm install -g --ignore-scripts @earendil-works/pi-coding-agent",
     login="run `pi` and log in with /login, or set the key of your provider",

@@ -574,6 +574,8 @@ def _attempts(scene: Scene) -> None:
     scene.lines("log-event", place.root, "run", "logs")
     start = {"ev": "attempt_start", "ts": "2026-01-01T08:00:00.000Z", "run": "r", "task": "s-1"}
     Ledger(place.root).append_events({**start, "n": 2, "harness": "mine", "log": "x"})
+    end = {**start, "ev": "attempt_end", "n": 3, "harness": "codex", "session": "019a"}
+    Ledger(place.root).append_events({**end, "ok": False})
     scene.json("attempts", place.root, "run", "show", "s-1")
 
 

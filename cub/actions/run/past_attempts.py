@@ -21,6 +21,7 @@ from cub.actions.run.run_folders import (
     is_alive,
 )
 from cub.actions.tasks.stores import Stores
+from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.errors import CubError
 from cub.files.read_files import encode_path, open_regular_file
 from cub.harness.base import AgentEvent, OutputReader
@@ -52,6 +53,19 @@ class PastAttempt(NamedTuple):
     def patch(self) -> str:
         """Return the path of the patch that it left; "" if there is none here."""
         return f"{self.folder}/{PATCH_FILE}" if self.has_file(PATCH_FILE) else ""
+
+    @property
+    def directory(self) -> Path:
+        """Return where the agent worked; the project's root if its run is not known here."""
+        folder = RunFolder(self.root, encode_folder_name(str(self.event["run"])))
+        return Path(str(folder.read_state().get("folder") or self.root))
+
+    @property
+    def resume_command(self) -> str:
+        """Return the command that resumes the agent's session; "" if there is none."""
+        profiles = {profile.name: profile for profile in NAMED_PROFILES}
+        profile = profiles.get(str(self.event.get("harness")))
+        return profile.build_resume_command(str(self.event.get("session") or "")) if profile else ""
 
     def has_file(self, file: str) -> bool:
         """Return whether a file of it is here."""

@@ -275,6 +275,8 @@ def format_attempt_details(event: Event) -> Iterator[str]:
         ("next", trailer.get("next")),
         *(("denied", denied) for denied in event.get("denied") or ()),
         ("patch", get_mapping(event, "git").get("patch")),
+        ("session", event.get("session")),
+        ("resume", event.get("resume")),
         ("log", event.get("log")),
     )
     yield from (f"{name:<7} {value}" for name, value in lines if value)

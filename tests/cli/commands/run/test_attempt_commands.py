@@ -9,6 +9,8 @@ import signal
 
 import pytest
 
+from cub.actions.run.run_folders import RunFolder
+from cub.store.ledger import Ledger
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.cli.commands.run.started import WAIT, started
@@ -175,3 +177,51 @@ def test_a_run_that_is_alive_is_followed_until_it_ends(bakery: Shop) -> None:
         run.send_signal(signal.SIGINT)
         run.communicate()
         assert following.finish() == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("agent", "command"),
+    [
+        ("claude", "claude --resume 019a-7f"),
+        ("codex", "codex resume 019a-7f"),
+        ("gemini", "gemini --resume 019a-7f"),
+        ("opencode", "opencode -s 019a-7f"),
+        ("pi", "pi --session 019a-7f"),
+        ("aider", ""),
+        ("acp:agent", ""),
+        ("mine", ""),
+    ],
+)
+def test_a_session_is_named_with_the_command_that_resumes_it(
+    bakery: Shop, cub: Cub, agent: str, command: str
+) -> None:
+    bakery.task()
+    end = {"ev": "attempt_end", "ts": "2026-01-01T08:00:00.000Z", "run": "r", "task": "s-1"}
+    Ledger(bakery.root).append_events(
+        {**end, "n": 1, "harness": agent, "session": "019a-7f", "ok": False},
+        {**end, "n": 2, "harness": agent, "session": "--x; rm", "ok": False},
+        {**end, "n": 3, "harness": agent, "ok": False},
+    )
+    shown = cub("run", "show", "s-1").out
+    assert "session 019a-7f" in shown
+    assert re.findall("resume  (.*)", shown) == [command] * bool(command)
+    tree = json.loads(cub("run", "show", "s-1", "--json").out)
+    found = [attempt["resume"] for attempt in tree["attempts"]]
+    root = bakery.root.resolve().as_posix()
+    expected = {"command": command, "directory": root} if command else None
+    assert found == [expected, None, None]
+
+
+def test_a_session_of_a_worktree_is_named_with_its_directory(bakery: Shop, cub: Cub) -> None:
+    bakery.task()
+    place = bakery.root / ".cub/worktrees/r"
+    RunFolder(bakery.root, "r").write_run_facts({"folder": place.as_posix(), "ended": True})
+    end = {"ev": "attempt_end", "ts": "2026-01-01T08:00:00.000Z", "run": "r", "task": "s-1"}
+    claude = {"harness": "claude", "session": "019a", "ok": False}
+    Ledger(bakery.root).append_events({**end, "n": 1, **claude})
+    place.mkdir(parents=True)
+    shown = " ".join(cub("run", "show", "s-1").out.split())
+    assert f"resume claude --resume 019a (in {place.as_posix()})" in shown
+    place.rmdir()
+    shown = " ".join(cub("run", "show", "s-1").out.split())
+    assert f"(in {place.as_posix()}, which is deleted)" in shown
