@@ -68,8 +68,24 @@ def set_value(
 
 
 def suggest_manual_edit(config: ConfigText, path: KeyPath, value: Any) -> str:
-    """Return a hint with what a user can write into the file."""
-    return f"add it yourself: {format_member(config, path, value)}"
+    """Return a hint with what a user can write into the file, and where."""
+    node, found, line = config.root, 0, 0
+    for key in path:
+        entry = node.find_entry(key) if node and not node.is_alias else None
+        if not entry:
+            break
+        node, found = entry.value, found + 1
+        line = config.source.get_line_number(entry.key.start)
+    if not node or not found:
+        return f"add it yourself: {format_member(config, path, value)}"
+    place = f"`{'.'.join(path[:found])}` on line {line}"
+    rest = path[found:]
+    if rest and node.kind == "mapping" and not node.is_alias:
+        return f"add to {place}: {format_member(config, rest, value)}"
+    if rest:
+        there = node.to_python()
+        value = _set(there if isinstance(there, dict) else {}, rest, value)
+    return f"replace {place} with: {format_member(config, path[found - 1 : found], value)}"
 
 
 def verify_edit(config: ConfigText, edited_data: bytes, expected: Any) -> bool:

@@ -188,7 +188,7 @@ def test_a_fault_says_what_to_write_by_hand(project: Path) -> None:
     with pytest.raises(CubError) as caught:
         init(project, agents=["gemini"])
     assert caught.value.hint == (
-        'add it yourself: "context": {"fileName": ["GEMINI.md", "AGENTS.md"]}'
+        'replace `context` on line 1 with: "context": {"fileName": ["GEMINI.md", "AGENTS.md"]}'
     )
 
 

@@ -69,7 +69,8 @@ def test_what_can_not_be_edited_exactly_is_left_to_the_person(text: str) -> None
         edit_string_list(text.encode(), YAML, ["n.md"])
     hint = caught.value.hint
     there = read_string_list(text.encode(), YAML) or ()
-    assert read_string_list(hint.removeprefix("add it yourself: ").encode(), YAML) == (
+    written = hint.removeprefix("add it yourself: ").rpartition(" with: ")[2]
+    assert read_string_list(written.encode(), YAML) == (
         *there,
         "n.md",
     )
@@ -83,7 +84,7 @@ def test_a_comment_is_never_dropped_with_an_item_in_brackets() -> None:
 def test_what_to_write_by_hand_is_json_in_json() -> None:
     with pytest.raises(CubError) as caught:
         edit_string_list(b'{"a": 1}', JSON, ["n", "m"])
-    assert caught.value.hint == 'add it yourself: "a": {"b": ["n", "m"]}'
+    assert caught.value.hint == 'replace `a` on line 1 with: "a": {"b": ["n", "m"]}'
 
 
 def test_bytes_that_are_no_text_are_an_error_with_their_place() -> None:

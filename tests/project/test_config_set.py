@@ -94,20 +94,27 @@ def test_a_value_that_is_there_already_costs_no_byte(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "key", "value", "by_hand"),
     [
-        ("a:\n- x # c\n- y\n", "a", ["y"], "a: [y]"),
-        ("a: [x, # c\n  y]\n", "a", ["x"], "a: [x]"),
-        ("r:\n  # c\n  m: x\n", "r", 3, "r: 3"),
-        ("r: 3\n", "r.m", "x: y", 'r: {m: "x: y"}'),
-        ("r: [1]\n", "r.m", 2, "r: {m: 2}"),
-        ("- a\n", "r", 2, "r: 2"),
-        ("x: &x {m: 1}\ny: *x\n", "y.m", 2, "y: {m: 2}"),
-        ("x: &x {m: 1}\ny: *x\n", "x.m", 2, "x: {m: 2}"),
-        ("a: 1\n", "a", 10**30, f"a: {10**30}"),
+        ("a:\n- x # c\n- y\n", "a", ["y"], "replace `a` on line 1 with: a: [y]"),
+        ("a: [x, # c\n  y]\n", "a", ["x"], "replace `a` on line 1 with: a: [x]"),
+        ("r:\n  # c\n  m: x\n", "r", 3, "replace `r` on line 1 with: r: 3"),
+        ("r: 3\n", "r.m", "x: y", 'replace `r` on line 1 with: r: {m: "x: y"}'),
+        ("r: [1]\n", "r.m", 2, "replace `r` on line 1 with: r: {m: 2}"),
+        ("- a\n", "r", 2, "add it yourself: r: 2"),
+        ("x: &x {m: 1}\ny: *x\n", "y.m", 2, "replace `y` on line 2 with: y: {m: 2}"),
+        ("x: &x {m: 1}\ny: *x\n", "y.n", 2, "replace `y` on line 2 with: y: {m: 1, n: 2}"),
+        ("x: &x {m: 1}\ny: *x\n", "x.n", 2, "add to `x` on line 1: n: 2"),
+        ("x: &x {m: 1}\ny: *x\n", "x.m", 2, "replace `x.m` on line 1 with: m: 2"),
+        ("a: 1\n", "a", 10**30, f"replace `a` on line 1 with: a: {10**30}"),
         # An edit of the text would lose a comment, or take away what an alias repeats.
-        ("r:\n    # b\n    m: x # c\n    n: 1\n", "r", {"m": "y"}, "r: {m: y}"),
-        ("a: &x [b]\nc: *x\n", "a", ["d"], "a: [d]"),
+        (
+            "r:\n    # b\n    m: x # c\n    n: 1\n",
+            "r",
+            {"m": "y"},
+            "replace `r` on line 1 with: r: {m: y}",
+        ),
+        ("a: &x [b]\nc: *x\n", "a", ["d"], "replace `a` on line 1 with: a: [d]"),
         # A new line below would give the text a line end.
-        ("a: |\n  b", "c", 1, "c: 1"),
+        ("a: |\n  b", "c", 1, "add it yourself: c: 1"),
     ],
 )
 def test_what_can_not_be_proven_is_left_to_the_person(
@@ -115,7 +122,7 @@ def test_what_can_not_be_proven_is_left_to_the_person(
 ) -> None:
     with pytest.raises(CubError, match=f"can't set `{key}` here without changing") as caught:
         set_config_value(text.encode(), key, value)
-    assert caught.value.hint == f"add it yourself: {by_hand}"
+    assert caught.value.hint == by_hand
     assert caught.value.where == ".cub/config.yaml"
 
 

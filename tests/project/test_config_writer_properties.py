@@ -99,5 +99,5 @@ def test_where_an_edit_would_do_harm_the_error_says_what_to_write() -> None:
     with pytest.raises(CubError, match="without changing other lines") as error:
         set_targets(b"a: &a [AGENTS.md, CLAUDE.md]\ntargets: *a\n", NESTED)
     assert error.value.where == ".cub/config.yaml"
-    written = error.value.hint.removeprefix("add it yourself: ")
+    written = error.value.hint.removeprefix("replace `targets` on line 2 with: ")
     assert read(written.encode()) == NESTED

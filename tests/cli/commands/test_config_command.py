@@ -215,7 +215,7 @@ def test_set_says_what_to_write_where_it_can_not(project: Path, cub: Cub) -> Non
     (project / ".cub" / "config.yaml").write_bytes(text)
     result = cub("config", "set", "run.checks", "[b]")
     assert result.code == 1
-    assert "hint: add it yourself: run: {checks: [b]}" in result.err
+    assert "hint: replace `run.checks` on line 2 with: checks: [b]" in result.err
     assert (project / ".cub" / "config.yaml").read_bytes() == text
 
 
@@ -300,6 +300,6 @@ def test_what_can_not_be_edited_in_place_is_refused_and_said(cub: Cub, file: Pat
     assert (result.code, result.out) == (1, "")
     assert result.err == (
         "error: .cub/config.yaml: cub can't set `harnesses.one` here without changing other "
-        "lines\nhint: add it yourself: harnesses: {one: {argv: [b]}}\n"
+        "lines\nhint: replace `harnesses.one` on line 2 with: one: {argv: [b]}\n"
     )
     assert file.read_bytes() == text
