@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cub.context.context_commands import clean_output
 from cub.context.expansion import MAX_IMPORT_DEPTH, TextExpansion
@@ -25,6 +25,7 @@ from cub.context.task_files import RESUME, TaskFile, find_task_file
 from cub.context.text_collector import ContextPart, RunCommand, TextCollector
 from cub.context.text_reader import TextReader
 from cub.edit.plan import PlanWarning
+from cub.text import suggest_similar
 from cub.tokens import estimate_tokens
 
 _TASK_NAME, _OPT_IN = "task_name", "include_unmatched"
@@ -101,8 +102,27 @@ def plan_context(reader: TextReader, request: ContextRequest) -> ContextPlan:
     choices = [
         RuleChoice(rule, _explain_choice(rule, request, task, reader.root)) for rule in search.rules
     ]
-    warnings = tuple(dict.fromkeys(reader.warnings))
+    texts = [rule.text for rule in search.rules] + ([task.text] if task else [])
+    near = _find_near_selectors(request.selectors, [text.fields for text in texts])
+    warnings = tuple(dict.fromkeys([*reader.warnings, *near]))
     return ContextPlan(request, choices, task, depth, warnings)
+
+
+def _find_near_selectors(
+    selectors: Selectors, fields: Sequence[Mapping[str, Any]]
+) -> Iterator[PlanWarning]:
+    """Yield warnings about keys and values that no file has, while a file has a similar one."""
+    keys = dict.fromkeys(key for row in fields for key in row)
+    for key, wanted in selectors.items():
+        values = [format_value(v) for row in fields for v in list_field(row, key)]
+        for value in wanted:
+            asked = f"{key}={value}"
+            if key not in keys and (near := suggest_similar(key, keys)):
+                hint = f"did you mean -s {near}={value}?"
+                yield PlanWarning(f"no file has the field {key!r}", f"-s {asked}", hint=hint)
+            elif value not in values and (near := suggest_similar(value, values)):
+                hint = f"did you mean -s {key}={near}?"
+                yield PlanWarning(f"no file has this value of {key!r}", f"-s {asked}", hint=hint)
 
 
 def _explain_choice(

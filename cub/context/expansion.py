@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol
 from cub.edit.blocks import parse_leaf_blocks
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError, UsageError
+from cub.text import suggest_similar
 
 # On one line, and with braces in pairs, up to three deep: a word may have parameters of its own.
 _WORD = r"(?:[^{}\n]|\{(?:[^{}\n]|\{(?:[^{}\n]|\{[^{}\n]*+\})*+\})*+\})*+"
@@ -136,6 +137,8 @@ class TextExpansion:
         if operator == ":-":
             return _TOKEN.sub(lambda inner: self._expand_word(inner, start), word)
         hint = f"set it with -p {name}=VALUE"
+        if near := suggest_similar(name, self.parameters):
+            hint = f"did you mean -p {name} instead of -p {near}?"
         if operator == ":?":
             message = f"{name}: {word or 'this parameter is required'}"
             raise CubError(message, where=f"{self.name}:{self._get_line(start)}", hint=hint)

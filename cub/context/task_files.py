@@ -128,13 +128,39 @@ def _make_missing_error(
     left_out = [f"- {file.name}: {explain_mismatch(file.text.fields, selectors)}" for file in files]
     details = ["no task found with this name. Searched:", *searched]
     details += ["Left out:", *left_out] if left_out else []
-    hint = f"the file must be called {name}{_SUFFIX}; a task_name in its front matter is not read"
-    if "/" in name:
-        hint = f"give the name of the file alone: {name.rpartition('/')[2]}"
-    known = [path.stem for folder, _ in folders for path in reader.list_markdown(folder, None)]
-    if not (left_out or "/" in name) and (near := suggest_similar(name, known)):
-        hint = f"did you mean {near!r}? {hint}"
+    hint = _suggest_selector(files, selectors) or _suggest_name(reader, name)
     return CubError(f"task not found: {name}", hint=hint, details=details)
+
+
+def _suggest_selector(files: Sequence[TaskFile], selectors: Selectors) -> str:
+    """Return a hint with the values that files of this name have; "" if there is none."""
+    choices = [
+        f"-s {shlex.quote(f'{key}={value}')}"
+        for key, wanted in selectors.items()
+        for value in dict.fromkeys(
+            format_value(value) for file in files for value in list_field(file.text.fields, key)
+        )
+        if value not in wanted
+    ]
+    return f"choose a value that a file has: {' or '.join(choices)}" if choices else ""
+
+
+def _suggest_name(reader: TextReader, name: str) -> str:
+    """Return a hint for a name that no task file has."""
+    files = list_task_files(reader, ("project", "user"))
+    names = [file.path.stem for file in files]
+    if " " in name.strip():
+        return "to print a prompt, use --prompt TEXT"
+    last = name.rpartition("/")[2]
+    if last != name and last in names:
+        return f"give the name of the file alone: {last}"
+    for file in files:
+        if name in map(format_value, list_field(file.text.fields, "task_name")):
+            return f"the name of the file decides, not its task_name: {file.path.stem}"
+    if near := suggest_similar(last, names):
+        return f"did you mean {near!r}?"
+    create = f"create {TASK_FOLDER}/{last}{_SUFFIX}"
+    return f"run `cub context --list` to list the task files, or {create}" if names else create
 
 
 def _describe_folder(reader: TextReader, folder: Path) -> str:

@@ -392,3 +392,25 @@ def test_a_file_of_another_user_above_the_project_is_named(tmp_path: Path) -> No
     (warning,) = reader.warnings
     assert warning.path == "../AGENTS.md"
     assert warning.message.endswith("belongs to another user (UID 4000123)")
+
+
+@pytest.mark.parametrize(
+    ("selectors", "place", "hint"),
+    [
+        ({"langauges": ("go",)}, "-s langauges=go", "did you mean -s languages=go?"),
+        ({"languages": ("pyton",)}, "-s languages=pyton", "did you mean -s languages=python?"),
+        ({"languages": ("rust",), "team": ("x",)}, "", ""),
+    ],
+)
+def test_a_selector_that_is_near_another_is_named(
+    tmp_path: Path, selectors: Any, place: str, hint: str
+) -> None:
+    files = {"proj/.agents/rules/a.md": "---\nlanguages: [go, python]\n---\nA"}
+    warnings = assemble(make_reader(tmp_path, files), selectors=selectors, prompt="P").warnings
+    assert [(w.path, w.hint) for w in warnings] == ([(place, hint)] if hint else [])
+
+
+def test_a_parameter_that_is_near_another_is_named(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {"proj/.agents/tasks/t.md": "T ${issue}"})
+    (warning,) = assemble(reader, task="t", parameters={"issu": "1"}).warnings
+    assert warning.hint == "did you mean -p issue instead of -p issu?"

@@ -59,7 +59,7 @@ def test_nothing_found_names_the_folders_and_the_file(tmp_path: Path) -> None:
         "- ../.agents/tasks/",
         "- ~/.agents/tasks/",
     )
-    assert error.hint.startswith("did you mean 'fix-bug'? the file must be called fixbug.md")
+    assert error.hint == "did you mean 'fix-bug'?"
 
 
 def test_a_path_is_no_name(tmp_path: Path) -> None:
@@ -139,3 +139,30 @@ def test_a_task_runs_commands_only_if_it_says_so(tmp_path: Path) -> None:
         "off": [],
         "word": [],
     }
+
+
+LISTED = "run `cub context --list` to list the task files, or create .agents/tasks/zebra.md"
+
+
+@pytest.mark.parametrize(
+    ("name", "selectors", "hint"),
+    [
+        ("t", {"stage": ("x",)}, "choose a value that a file has: -s stage=plan or -s stage=build"),
+        ("u", {}, "did you mean 'up'?"),
+        ("fix it", {}, "to print a prompt, use --prompt TEXT"),
+        (".agents/tasks/a/t", {}, "give the name of the file alone: t"),
+        ("deploy", {}, "the name of the file decides, not its task_name: up"),
+        ("zebra", {}, LISTED),
+    ],
+)  # fmt: skip
+def test_a_hint_says_what_would_work(
+    tmp_path: Path, name: str, selectors: Selectors, hint: str
+) -> None:
+    files = {
+        "proj/.agents/tasks/a/t.md": "---\nstage: plan\n---\nT",
+        "proj/.agents/tasks/b/t.md": "---\nstage: build\n---\nT",
+        "proj/.agents/tasks/up.md": "---\ntask_name: deploy\n---\nU",
+    }
+    with pytest.raises(CubError) as caught:
+        find_task_file(make_reader(tmp_path, files), name, selectors)
+    assert caught.value.hint == hint
