@@ -6,7 +6,7 @@ import pytest
 
 from cub.actions.doctor.findings import Finding
 from cub.actions.doctor.store_problems import find_store_problems, fix_store_problems
-from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
+from cub.store.store_paths import ARCHIVE_FILE, LEDGER_FILE, REJECTED_FILE, TASKS_FILE
 from tests.actions.tasks.bakery import added, opened, record, statuses
 from tests.conftest import tree
 
@@ -73,6 +73,18 @@ def test_nothing_is_wrong_with_no_tasks_and_with_good_ones(project: Path) -> Non
     assert tree(project) == {}
     added(project, depends_on=[added(project)])
     assert list(find_store_problems(opened(project))) == []
+
+
+def test_a_broken_line_of_the_ledger_is_named(project: Path) -> None:
+    (project / ".cub").mkdir()
+    for path in (LEDGER_FILE, ARCHIVE_FILE):
+        (project / path).write_bytes(b'{"ev":"note"}\n\n{"ev":"no\n[1]\n\xff\n{"ev":"note"}')
+    findings = list(find_store_problems(opened(project)))
+    assert [(one.code, one.path, one.line) for one in findings] == [
+        ("D610", path, line) for path in (LEDGER_FILE, ARCHIVE_FILE) for line in (3, 4, 5)
+    ]
+    assert {one.fix for one in findings} == {"fix the line, or delete it"}
+    assert all(one.message.endswith("; cub leaves this event out") for one in findings)
 
 
 @pytest.mark.parametrize("case", FINDINGS)

@@ -81,6 +81,7 @@ RULES = {
         FindingRule("D607", "warning", "invalid lines were set aside"),
         FindingRule("D608", "warning", "a change was interrupted"),
         FindingRule("D609", "error", "the task file can't be read"),
+        FindingRule("D610", "warning", "a line of the ledger is not an event"),
     )
 }
 

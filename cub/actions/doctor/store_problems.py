@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from cub.actions.doctor.findings import Finding
 from cub.actions.tasks.stores import Stores, TaskResult
@@ -16,7 +17,8 @@ from cub.actions.tasks.task_findings import (
 from cub.actions.tasks.transitions import release_task
 from cub.errors import CubError
 from cub.files import read_file, warn_pending_change
-from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
+from cub.store.jsonl import decode_record, iter_lines
+from cub.store.store_paths import ARCHIVE_FILE, REJECTED_FILE, TASKS_FILE
 from cub.store.task_index import TaskIndex
 from cub.store.task_schema import IN_PROGRESS
 
@@ -40,6 +42,7 @@ def find_store_problems(stores: Stores) -> Iterator[Finding]:
         problems = list(_list_task_problems(tasks, stores))
         yield from (_make_finding(problem) for problem in problems)
         yield from _find_older_rejected_lines(tasks, stores)
+        yield from _find_bad_events(stores)
     except CubError as error:
         yield Finding.from_error("D609", error)
 
@@ -64,6 +67,18 @@ def _find_older_rejected_lines(tasks: TaskIndex, stores: Stores) -> Iterator[Fin
         message = f"{len(older):,} invalid line{'s were' if len(older) > 1 else ' was'} set aside"
         fix = f"copy what you need to {TASKS_FILE}, then delete {REJECTED_FILE}"
         yield Finding("D607", message, REJECTED_FILE, None, fix)
+
+
+def _find_bad_events(stores: Stores) -> Iterator[Finding]:
+    """Yield the lines of the ledger and its archive that are not events."""
+    for path in (stores.ledger.path, ARCHIVE_FILE):
+        with replace(stores.ledger, path=path).open_file() as file:
+            for line in iter_lines(file or ()):
+                try:
+                    decode_record(line.text)
+                except ValueError as error:
+                    message = f"{error}; cub leaves this event out"
+                    yield Finding("D610", message, path, line.number, "fix the line, or delete it")
 
 
 def fix_store_problems(stores: Stores) -> TaskResult:
