@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from cub.config_edit.nodes import decode_source, parse_scalar
+from cub.config_edit.nodes import MAX_CONFIG_BYTES, decode_source, parse_scalar
 from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
 
@@ -30,7 +30,7 @@ _NO_YAML = re.compile(
     re.MULTILINE,
 )
 _COMMENT = re.compile(r"(?:^|[ \t])#.*")
-COMMA = re.compile(r",(?![^{]*\})")
+_PARTS = re.compile(r"(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^,])+")  # between commas outside of braces
 
 
 class MarkdownText(NamedTuple):
@@ -61,7 +61,7 @@ def split_front_matter(data: bytes, path: str) -> MarkdownText:
         return MarkdownText({}, body, line=line)
     # With its first line, errors count lines as the file does.
     yaml = yaml.rstrip().removesuffix("---")
-    lines = _read_lines(yaml)
+    lines = _read_lines(yaml) if len(yaml) <= MAX_CONFIG_BYTES else {}
     fields, error = ({}, None) if lines and _NO_YAML.search(yaml) else _read_yaml(yaml, path)
     if lines and (error or not fields):
         others, error = _read_yaml(_FIELD.sub(lambda m: "\n" * m[0].count("\n"), yaml), path)
@@ -98,7 +98,12 @@ def _read_text(key: str, value: str) -> Any:
     )
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
-    parts = (part.strip().strip("'\"") for part in COMMA.split(text))
+    return split_patterns(text)
+
+
+def split_patterns(text: str) -> list[str]:
+    """Return the patterns in a text, at the commas outside of braces and without quotes."""
+    parts = (part.strip().strip("'\"") for part in _PARTS.findall(text))
     return [part for part in parts if part]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cub.config_edit.nodes import parse_scalar
-from cub.context.front_matter import COMMA, list_field
+from cub.context.front_matter import list_field, split_patterns
 from cub.errors import UsageError
 
 Selectors = Mapping[str, tuple[str, ...]]
@@ -94,8 +94,8 @@ def explain_path_mismatch(fields: Mapping[str, Any], path: str) -> str:
 def list_patterns(fields: Mapping[str, Any]) -> list[str]:
     """Return the patterns of the files that a rule is for; none if it is for all."""
     values = (value for key in _PATTERN_FIELDS for value in list_field(fields, key))
-    texts = (part.strip() for value in values for part in COMMA.split(format_value(value)))
-    return [text.removeprefix("./") for text in texts if text]
+    texts = (text for value in values for text in split_patterns(format_value(value)))
+    return [text.removeprefix("./") for text in texts]
 
 
 def expand_braces(patterns: Iterable[str]) -> list[str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.context.front_matter import list_field, read_flag, split_front_matter
+from cub.context.selectors import explain_path_mismatch
 
 
 @pytest.mark.parametrize(
@@ -101,6 +103,45 @@ def test_what_is_no_yaml_costs_nothing_but_its_fields(yaml: str, where: str) -> 
 
 def test_bytes_that_are_not_utf_8_do_no_harm() -> None:
     assert split_front_matter(b"---\na: 1\n---\n\xff\n", "r.md").body == "\ufffd\n"
+
+
+PIECES = [
+    *("globs: ", "paths:", "alwaysApply: ", "description: ", "\n", "\n  ", "\n- ", "*.ts", "{a,b}"),
+    *(
+        "[",
+        "]",
+        "{",
+        "}",
+        ", ",
+        "'",
+        '"',
+        "#",
+        " # c",
+        ": ",
+        "!",
+        "@",
+        "|",
+        "&x ",
+        "*x",
+        "\t",
+        "\0",
+    ),
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=12))
+def test_any_fields_are_read_or_an_error_with_its_line(pieces: list[str]) -> None:
+    text = split_front_matter(f"---\n{''.join(pieces)}\n---\nBODY".encode(), "r.mdc")
+    assert text.body.endswith("BODY")
+    assert text.error is None or text.error.where.startswith("r.mdc:")
+    assert explain_path_mismatch(text.fields, "a.ts") is not None
+
+
+def test_long_lists_of_patterns_cost_little() -> None:
+    start = time.process_time()
+    for text in ("a," * 30_000, "{a," * 20_000, "{" * 60_000, "[*" * 30_000):
+        split_front_matter(f"---\nglobs: *.x,{text}\n---\n".encode(), "r.mdc")
+    assert time.process_time() - start < 2
 
 
 @given(st.binary())

@@ -97,6 +97,10 @@ def test_patterns_are_split_outside_of_braces() -> None:
     assert list_patterns({"globs": "a,{b,c},d", "paths": ["e,f"]}) == ["e", "f", "a", "{b,c}", "d"]
 
 
+def test_braces_in_braces_hold_their_commas() -> None:
+    assert list_patterns({"globs": "{a,{b,c}}/x,d"}) == ["{a,{b,c}}/x", "d"]
+
+
 def test_braces_stand_for_each_alternative() -> None:
     assert expand_braces(["a{b,c}d{e,f}"]) == ["abde", "abdf", "acde", "acdf"]
     assert expand_braces(["{a,{b,c}}"]) == ["a", "b", "a", "c"]
