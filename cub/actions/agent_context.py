@@ -124,8 +124,11 @@ def prevent_repeats(
         tried = replace(files, arguments=(*files.arguments, *given))
         remaining = list_loaded_files(reading, tried)
         sources = count_sources_in(texts, remaining, tried)
-        is_own = files.is_below(file.path, files.root)
-        if _sum_repeats(sources) < repeated and (is_own or _is_covered(file, remaining)):
+        known = {one.path for one in remaining}
+        lost = [one for one in loads if one.path not in known]
+        others = [one for one in lost if not files.is_below(one.path, files.root)]
+        seen = [*remaining, *(LoadedFile("", data=one.missing.encode()) for one in sources)]
+        if _sum_repeats(sources) < repeated and all(_is_covered(one, seen) for one in others):
             best, left_out = AgentContext(sources, given), paths
     return best
 

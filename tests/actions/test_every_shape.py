@@ -110,7 +110,8 @@ SHAPES: dict[str, Shape] = {
     "GEMINI.md": Shape({"AGENTS.md": OURS, "GEMINI.md": f"@AGENTS.md\n\n{RULES}"}),
     "three lines": Shape({"AGENTS.md": "OURSMARK\n", "CLAUDE.md": "THEIRMARK\n"}),
     "the user has the same": Shape(
-        {"AGENTS.md": OURS}, {".claude/CLAUDE.md": OURS, ".codex/AGENTS.md": OURS}
+        {"AGENTS.md": OURS},
+        {f"{name}.md": OURS for name in (".claude/CLAUDE", ".codex/AGENTS", ".pi/agent/AGENTS")},
     ),
     "the same by variables": Shape(
         {"AGENTS.md": OURS},
@@ -158,7 +159,8 @@ def make_worktree(project: Project) -> Project:
     shutil.copytree(
         project.root, root, symlinks=True, ignore=shutil.ignore_patterns(*UNTRACKED, ".git")
     )
-    (root / ".git").write_text("gitdir: elsewhere\n")
+    (project.root / ".git/worktrees/1").mkdir(parents=True)
+    (root / ".git").write_text(f"gitdir: {project.root.as_posix()}/.git/worktrees/1\n")
     return Project.from_tree(root, DiskTree(root), is_commit=True)
 
 
