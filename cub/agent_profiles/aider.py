@@ -63,6 +63,7 @@ AIDER = AgentProfile(
     reports_cost=True,
     settings=(r"\.aider\.conf\.yml",),
     reading_list=AIDER_LIST,
+    outside=("$AIDER_CONFIG_FILE", "$AIDER_READ", "~/.aider.conf.yml"),
     redirect=_redirect,
     reading=AgentReading(_list_aider_entries),
 )

@@ -23,5 +23,13 @@ BUILTIN = AgentProfile(
     program=sys.executable,
     login="set the key of the model's service, such as ANTHROPIC_API_KEY or OPENAI_API_KEY",
     reports_cost=True,
+    outside=(
+        "~/.claude/CLAUDE.md",
+        "~/.claude/rules",
+        "~/.codex/AGENTS.md",
+        "~/.gemini/GEMINI.md",
+        "~/.agents/rules",
+        "~/.config/opencode/AGENTS.md",
+    ),
     redirect=_redirect,
 )

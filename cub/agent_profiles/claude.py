@@ -173,6 +173,12 @@ CLAUDE = AgentProfile(
     project_files=(".claude/rules/", "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"),
     parent_files=("CLAUDE.md",),
     user_files=(".claude/CLAUDE.md", ".claude/rules/"),
+    outside=(
+        "$CLAUDE_CONFIG_DIR",
+        "~/.claude/settings.json",
+        "/etc/claude-code",
+        "/Library/Application Support/ClaudeCode",
+    ),
     folder=".claude",
     settings=(r"\.claude/settings(?:\.local)?\.json", r"\.mcp\.json"),
     executables=(r"\.claude/(?:agents|commands|skills)/.*",),

@@ -110,6 +110,7 @@ CODEX = AgentProfile(
     login="run `codex login`",
     project_files=("AGENTS.md",),
     user_files=(".codex/AGENTS.md",),
+    outside=("$CODEX_HOME", "~/.codex/AGENTS.override.md", "~/.codex/config.toml", "/etc/codex"),
     folder=".codex",
     settings=(r"\.codex/config\.toml",),
     executables=(r"\.codex/prompts/.*",),

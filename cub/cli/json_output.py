@@ -14,7 +14,7 @@ from cub.errors import CombinedError, CubError
 if TYPE_CHECKING:
     from cub.actions.agents.agent_proof import AgentProof
     from cub.actions.agents.agent_survey import AgentOverview
-    from cub.actions.agents.arrival import Arrival
+    from cub.actions.agents.text_marks import Arrival
     from cub.actions.project_status import FileStatus
     from cub.actions.repair import RepairReport
     from cub.actions.review.review import FileReview, Review
@@ -92,6 +92,8 @@ def proofs_to_json(
             "problem": proof.problem or None,
             "offline": proof.is_offline,
             "left_out": list(proof.left_out),
+            "unread": list(proof.unread),
+            "unused": list(proof.unused),
             "sources": [
                 {
                     "label": source.label,
@@ -99,6 +101,7 @@ def proofs_to_json(
                     "tokens": source.tokens,
                     "interactive": _arrival_to_json(source.interactive),
                     "run": _arrival_to_json(source.run),
+                    "promised": source.is_promised,
                 }
                 for source in proof.sources
             ],
@@ -109,7 +112,15 @@ def proofs_to_json(
 
 
 def _arrival_to_json(arrival: Arrival | None) -> JsonObject | None:
-    return None if arrival is None else {"times": arrival.times, "cut": arrival.is_cut}
+    return (
+        None
+        if arrival is None
+        else {
+            "times": arrival.times,
+            "cut": arrival.is_cut,
+            "line": arrival.line or None,
+        }
+    )
 
 
 def review_to_json(review: Review, root: Path) -> JsonObject:

@@ -35,7 +35,7 @@ priority = 1
 """
 # Gemini attaches the file of an @path, looks for one like it, and then changes the text around it.
 _MENTION = re.compile(r"(?<!\\)@(?=\S)")
-_ESCAPED = r"(In this text, \@ means the character @.)"
+_ESCAPED = r"(In this text, \@ means an at sign.)"  # a bare one attaches the whole directory
 
 _ATTEMPT = re.compile(r"Attempt \d+ failed(?: with status (\d+))?\b")
 _LOGIN = re.compile(

@@ -21,7 +21,7 @@ import pytest
 from cub.actions.agent_context import ContextSource, list_context_sources
 from cub.actions.agents.agent_proof import prove_agent
 from cub.actions.agents.agent_survey import InstalledAgent, make_overview
-from cub.actions.agents.arrival import Arrival, count_sources
+from cub.actions.agents.text_marks import Arrival
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.run.agent_programs import read_agent_versions
 from cub.agent_profiles.profiles import redirect_agent
@@ -30,6 +30,7 @@ from cub.model_server.server import ModelServer
 from cub.project.project import Project
 from tests.actions.run.shop import Shop, shop
 from tests.agents.conftest import find_agent
+from tests.agents.line_counts import count_sources
 from tests.command_line import call_cub
 from tests.conftest import environment, git
 

@@ -52,7 +52,7 @@ def fail_with(message: str) -> dict[str, Any]:
     return {"type": "result", "status": "error", "error": error, "stats": {}}
 
 
-NOTE = "(In this text, \\@ means the character @.)\n\n"
+NOTE = "(In this text, \\@ means an at sign.)\n\n"
 DONE = {"type": "result", "status": "success", "stats": STATS}
 
 

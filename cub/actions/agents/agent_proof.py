@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.actions.agent_context import (
-    ContextSource,
-    list_context_sources,
-    render_missing_context,
-)
+from cub.actions.agent_context import list_context_sources, render_missing_context
 from cub.actions.agents.agent_survey import InstalledAgent
-from cub.actions.agents.arrival import Arrival, count_sources
-from cub.actions.agents.project_copy import copy_project
+from cub.actions.agents.marked_project import MarkedText, mark_project
+from cub.actions.agents.project_copy import copy_project, list_user_settings
 from cub.actions.agents.recorded_start import AgentLaunch, RecordedStart, record_starts
+from cub.actions.agents.text_marks import Arrival, count_arrivals
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.run.agent_texts import list_agent_sources
 from cub.actions.run.run_folders import PROMPT_FILE, SYSTEM_FILE
@@ -35,13 +32,16 @@ from cub.store.store_paths import find_store_root
 from cub.tokens import estimate_tokens
 
 CONTRACT_LABEL, PROMPT_LABEL = "rules of a run", "task prompt"
+_MODES = ("interactive", "run")
 _PROMPT = "This is a test of what reaches the model. Reply with the word Done, and use no tools.\n"
 
 
 class SourceProof(NamedTuple):
     """Say how often a text reached the model: in interactive use, and in `cub run`.
 
-    None where it does not belong there, or has no line of its own to be known by.
+    `interactive` is None for a prompt of a run; other values are None if that is not known, as the
+    text can't be told from others. `is_promised`: `cub run` hands it over if the agent does not
+    load it.
     """
 
     label: str
@@ -49,13 +49,23 @@ class SourceProof(NamedTuple):
     tokens: int
     interactive: Arrival | None
     run: Arrival | None
+    is_promised: bool = True
+
+    @property
+    def is_kept(self) -> bool:
+        """Return whether the text arrived in full, and once, in `cub run`; others at most once."""
+        if self.run is not None and self.run.times == 0 and not self.is_promised:
+            return True
+        return self.run is not None and self.run.is_once
 
 
 @dataclass(frozen=True, slots=True)
 class AgentProof:
     """Hold what was seen of an agent; a `problem` is why it sent nothing to a model.
 
-    `left_out` are files of the project that it did not get, as they run something.
+    `left_out` are files of the project that it did not get, as they run something. `unread` are
+    files with instructions that it did not read, and no run hands over. `unused` are the user's
+    own files and variables that it was started without.
     """
 
     name: str
@@ -64,12 +74,14 @@ class AgentProof:
     sources: Sequence[SourceProof] = ()
     is_offline: bool = False
     left_out: Sequence[str] = ()
+    unread: Sequence[str] = ()
+    unused: Sequence[str] = ()
     problem: str = ""
 
     @property
     def is_kept(self) -> bool:
         """Return whether each text that `cub run` promises arrived in full, and once."""
-        return not self.problem and all(one.run is None or one.run.is_once for one in self.sources)
+        return not self.problem and all(one.is_kept for one in self.sources)
 
 
 def is_trusted(project: Project) -> bool:
@@ -88,66 +100,115 @@ def prove_agent(
     """
     if agent.problem:
         return AgentProof(agent.name, agent.title, "", problem=agent.problem)
-    home = environ.get("HOME")
     with tempfile.TemporaryDirectory(prefix="cub-proof-", ignore_cleanup_errors=True) as name:
         base = Path(os.path.realpath(name))
-        user_folder = Path(home) if home else None
-        copy = copy_project(project.root, base / "copy", user_folder, is_trusted=is_trusted)
-        inner = Project.load(copy.root)
-        launches, contract = _prepare_launches(agent, inner, base, is_trusted=is_trusted)
-        folder = base / "home"
-        folder.mkdir()
-        path = environ.get("PATH", os.defpath)
         try:
-            starts = record_starts(agent.name, launches, copy.root, folder, path)
+            prepared = _prepare(agent, project, base, environ, is_trusted=is_trusted)
+            folder = base / "home"
+            folder.mkdir()
+            path = environ.get("PATH", os.defpath)
+            starts = record_starts(agent.name, prepared.launches, folder, path)
         except CubError as error:
             return AgentProof(agent.name, agent.title, agent.version, problem=error.message)
-        sources = list_context_sources(inner, "nothing")
-    own = ((CONTRACT_LABEL, contract), (PROMPT_LABEL, _PROMPT))
-    sources += [ContextSource(label, "", text, 0, text) for label, text in own]
+    seen = _compare(prepared.texts, starts)
     return AgentProof(
         agent.name,
         agent.title,
         agent.version,
-        tuple(_compare(sources, starts)),
+        [one for one in seen if _is_shown(one)],
         all(start.is_offline for start in starts),
-        copy.left_out,
+        prepared.left_out,
+        [one.label for one in seen if not _is_shown(one)],
+        list_user_settings(agent.name, environ),
         next((_describe_silence(start) for start in starts if not start.texts), ""),
     )
 
 
-def _prepare_launches(
-    agent: InstalledAgent, project: Project, base: Path, *, is_trusted: bool
-) -> tuple[list[AgentLaunch], str]:
-    """Return the launches for interactive use and for a run, and the rules of a run."""
+class _Prepared(NamedTuple):
+    """Hold the marked texts, how to start the agent with them, and what it does not get."""
+
+    texts: list[MarkedText]
+    launches: list[AgentLaunch]
+    left_out: tuple[str, ...]
+
+
+def _prepare(
+    agent: InstalledAgent,
+    project: Project,
+    base: Path,
+    environ: Mapping[str, str],
+    *,
+    is_trusted: bool,
+) -> _Prepared:
+    """Copy the project for each start, and mark the texts in the copies."""
+    home = Path(environ["HOME"]) if environ.get("HOME") else None
+    copies = [
+        copy_project(project.root, base / mode / "copy", home, is_trusted=is_trusted)
+        for mode in _MODES
+    ]
+    first = Project.load(copies[0].root)
+    prompts = {CONTRACT_LABEL: read_system_prompt(first.tree), PROMPT_LABEL: _PROMPT}
+    marked = mark_project(first, base / _MODES[0] / "copy", copies[0].files, prompts)
+    for mode in _MODES:
+        for path, data in marked.files.items():
+            name = path.relative_to(base / _MODES[0]).as_posix()
+            (base / mode / name).write_bytes(data)
+    known = {label for text in marked.texts for label in text.labels}
+    lost = [
+        MarkedText((source.label,), source.path, source.text, True)
+        for source in list_context_sources(project, "nothing")
+        if source.label not in known
+    ]
+    harness = _make_harness(agent, is_trusted=is_trusted)
+    loaded = list_agent_sources(Project.load(copies[0].root), harness, agent.version, {})
+    handover = "\n".join(
+        filter(None, [marked.prompts[CONTRACT_LABEL], render_missing_context(loaded)])
+    )
+    launches = [
+        _make_launch(harness, base / mode, copy.root, system_prompt, marked.prompts[PROMPT_LABEL])
+        for mode, copy, system_prompt in zip(_MODES, copies, ("", handover), strict=True)
+    ]
+    return _Prepared([*marked.texts, *lost], launches, copies[0].left_out)
+
+
+def _make_harness(agent: InstalledAgent, *, is_trusted: bool) -> NativeHarness:
+    """Return the agent's harness, whose model and settings are those of the model server."""
     harness = agent.harness
     assert isinstance(harness, NativeHarness)
     options = harness.options if is_trusted else NativeOptions()
-    # The model and the settings are those of the model server.
-    harness = type(harness)(NativeOptions(options.arguments, options.environ))
-    loaded = list_agent_sources(project, harness, agent.version, {})
-    contract = read_system_prompt(project.tree)
-    handover = "\n".join(filter(None, [contract, render_missing_context(loaded)]))
-    launches = []
-    for mode, system_prompt in (("interactive", ""), ("run", handover)):
-        folder = base / mode
-        folder.mkdir()
-        (folder / SYSTEM_FILE).write_text(system_prompt, encoding="utf-8")
-        (folder / PROMPT_FILE).write_text(_PROMPT, encoding="utf-8")
-        request = LaunchRequest(_PROMPT, system_prompt, folder, "proof", 1, None, "auto")
-        argv, stdin, environ = harness.build_command(request)
-        launches.append(AgentLaunch(argv, stdin.decode("utf-8", "replace"), environ))
-    return launches, contract
+    return type(harness)(NativeOptions(options.arguments, options.environ))
 
 
-def _compare(
-    sources: Sequence[ContextSource], starts: Sequence[RecordedStart]
-) -> Iterator[SourceProof]:
-    interactive, run = (count_sources(sources, start.texts) for start in starts)
-    for source, seen, arrived in zip(sources, interactive, run, strict=True):
-        tokens = estimate_tokens(source.text)
-        seen_alone = seen if source.path else None  # the prompts belong to a run
-        yield SourceProof(source.label, source.path, tokens, seen_alone, arrived)
+def _make_launch(
+    harness: NativeHarness, folder: Path, root: Path, system_prompt: str, prompt: str
+) -> AgentLaunch:
+    (folder / SYSTEM_FILE).write_text(system_prompt, encoding="utf-8")
+    (folder / PROMPT_FILE).write_text(prompt, encoding="utf-8")
+    request = LaunchRequest(prompt, system_prompt, folder, "proof", 1, None, "auto")
+    argv, stdin, environ = harness.build_command(request)
+    return AgentLaunch(argv, stdin.decode("utf-8", "replace"), environ, root.as_posix())
+
+
+def _compare(texts: Sequence[MarkedText], starts: Sequence[RecordedStart]) -> list[SourceProof]:
+    marks = [text.marks for text in texts]
+    counts = [count_arrivals(marks, start.texts) for start in starts]
+    return [
+        SourceProof(
+            ", ".join(text.labels),
+            text.path,
+            estimate_tokens(text.text),
+            seen if text.path else None,  # the prompts belong to a run
+            arrived,
+            text.is_promised,
+        )
+        for text, seen, arrived in zip(texts, *counts, strict=True)
+    ]
+
+
+def _is_shown(proof: SourceProof) -> bool:
+    """Return whether a text counts: others are shown only if they arrived somewhere."""
+    seen = (proof.interactive, proof.run)
+    return proof.is_promised or any(one is not None and one.times for one in seen)
 
 
 def _describe_silence(start: RecordedStart) -> str:

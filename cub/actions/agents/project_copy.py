@@ -11,7 +11,7 @@ import os
 import shutil
 import stat
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from cub.actions.section_specs import ROOT_FILES
 from cub.agent_profiles.claude import CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE
 from cub.agent_profiles.codex import CODEX_OVERRIDE
-from cub.agent_profiles.profiles import NAMED_PROFILES
+from cub.agent_profiles.profiles import NAMED_PROFILES, find_profile
 from cub.config_edit.string_list import ListLocation, read_string_list
 from cub.errors import CubError
 from cub.git.tool_artifacts import TOOL_FOLDERS
@@ -36,9 +36,13 @@ _MAX_BYTES = 1 << 20  # of a file
 
 
 class ProjectCopy(NamedTuple):
-    """Hold where a copy of a project is, and the files that it lacks because they run something."""
+    """Hold where a copy of a project is, its files, and those of the folders above it.
+
+    `left_out` are the files that it lacks because they run something.
+    """
 
     root: Path
+    files: tuple[Path, ...]
     left_out: tuple[str, ...]
 
 
@@ -50,21 +54,25 @@ def copy_project(root: Path, folder: Path, home: Path | None, *, is_trusted: boo
     instructions for all projects, which are not copied.
     """
     target = folder.joinpath(*root.parts[1:])
+    files = []
     for parent in root.parents:
         copied = folder.joinpath(*parent.parts[1:])
         for name in _INSTRUCTION_FILES:
             if not (parent == home and "/" in name):
                 _copy_file(parent / name, copied / name)
+                files.append(copied / name)
     target.mkdir(parents=True, exist_ok=True)
     if toplevel := find_toplevel(root):
         _make_repository(folder.joinpath(*toplevel.parts[1:], ".git"))
     left_out = []
     for path in _iter_paths(root):
+        files.append(target / path)
         if is_trusted or not _is_executable(root, path):
             _copy_entry(root, path, target)
         elif not _copy_reading_list(root, path, target):
             left_out.append(path)
-    return ProjectCopy(target, tuple(sorted(left_out)))
+    files = [path for path in files if path.is_file()]
+    return ProjectCopy(target, tuple(files), tuple(sorted(left_out)))
 
 
 def _iter_paths(root: Path) -> Iterator[str]:
@@ -138,3 +146,20 @@ def _make_repository(folder: Path) -> None:
     for name in ("objects", "refs"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
+
+
+def list_user_settings(agent: str, environ: Mapping[str, str]) -> list[str]:
+    """Return what an agent reads outside of a project: variables, and files of the user and of the
+    machine.
+    """
+    profile = find_profile(agent)
+    names = (*profile.outside, *(f"~/{name.rstrip('/*')}" for name in profile.user_files))
+    home = environ.get("HOME", "")
+    found = {
+        name: environ.get(name.removeprefix("$"))
+        if name.startswith("$")
+        else Path(name.replace("~", home, 1)).exists()
+        for name in names
+        if home or not name.startswith("~")
+    }
+    return [name for name, is_there in found.items() if is_there]

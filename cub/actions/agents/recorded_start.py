@@ -35,11 +35,12 @@ _MAX_OUTPUT = 4_000  # bytes, from the end
 
 
 class AgentLaunch(NamedTuple):
-    """Hold a command line of an agent, with its stdin and additional variables."""
+    """Hold a command line of an agent, with its stdin, additional variables, and its folder."""
 
     argv: tuple[str, ...]
     stdin: str
     environ: Mapping[str, str]
+    folder: str
 
 
 class RecordedStart(NamedTuple):
@@ -56,11 +57,10 @@ class RecordedStart(NamedTuple):
 def record_starts(
     agent: str,
     launches: Sequence[AgentLaunch],
-    folder: Path,
     home: Path,
     path: str,
 ) -> list[RecordedStart]:
-    """Start an agent once for each launch, in `folder`; return what each sent first.
+    """Start an agent once for each launch; return what each sent first.
 
     Each has a HOME of its own in `home`, a new folder; `path` is its PATH.
     """
@@ -68,12 +68,11 @@ def record_starts(
     job = {
         "agent": agent,
         "launches": launches,
-        "folder": folder.as_posix(),
         "home": home.as_posix(),
         "environ": environ,
     }
     argv = (sys.executable, "-I", "-S", "-c", _MAIN, str(_ROOT))
-    command = CommandSpec(argv, folder, environ, json.dumps(job).encode())
+    command = CommandSpec(argv, home, environ, json.dumps(job).encode())
     out, err = bytearray(), bytearray()
     with RunningCommand(command, TimeLimits(_START_SECONDS * (len(launches) + 1))) as running:
         for chunk in running.iter_output():
@@ -106,7 +105,7 @@ def _record_start(
         redirect = redirect_agent(job["agent"], server.url, home)
         environ = {**job["environ"], **launch.environ, **redirect.environ}
         stdin = launch.stdin.encode("utf-8", "replace")
-        command = CommandSpec(launch.argv, Path(job["folder"]), environ, stdin)
+        command = CommandSpec(launch.argv, Path(launch.folder), environ, stdin)
         limits = TimeLimits(_START_SECONDS)
         with RunningCommand(command, limits, tick_seconds=_TICK_SECONDS) as running:
             for chunk in running.iter_output():

@@ -77,7 +77,7 @@ def _load_project(context: typer.Context, *, json: bool) -> Project:
 
 def _print_overviews(overviews: Sequence[AgentOverview]) -> None:
     """Print how often each agent reads each text by itself, and then what is to be done."""
-    from cub.actions.agents.arrival import Arrival
+    from cub.actions.agents.text_marks import Arrival
 
     numbers = [n for n, one in enumerate(overviews[0].sources) if _shorten_label(one) in _LEGEND]
     names = [_shorten_label(overviews[0].sources[number]) for number in numbers]
@@ -168,23 +168,28 @@ def prove(
 
 
 def _print_proof(proof: AgentProof) -> None:
-    """Print what was seen of one agent."""
+    """Print what was seen of one agent, and what may be different for the user."""
     network = "no network" if proof.is_offline else "a network, which can't be switched off here"
     output.print_heading(f"{proof.title} {proof.version or '(version not known)'}")
     if proof.problem:
         output.print_paragraph(f"not proven: {proof.problem}")
         return
     rows = [_make_proof_row(source) for source in proof.sources]
-    output.print_table(("text", "tokens", "interactive", "cub run"), rows)
-    if proof.left_out:
-        named = ", ".join(proof.left_out[:_MAX_NAMED])
-        more = f", and {rest} more" if (rest := len(proof.left_out) - _MAX_NAMED) > 0 else ""
-        output.print_message(f"left out, as the project is not trusted: {named}{more}")
+    output.print_table(("text", "tokens", "interactive", "cub run"), rows, prose=("text",))
+    for title, names in (
+        ("not read at the start", proof.unread),
+        ("left out, as the project is not trusted", proof.left_out),
+        ("not used, and may change the result", proof.unused),
+    ):
+        if names:
+            rest = len(names) - _MAX_NAMED
+            more = f", and {rest} more" if rest > 0 else ""
+            output.print_message(f"{title}: {', '.join(names[:_MAX_NAMED])}{more}")
     output.print_message(f"The agent had {network}.")
 
 
 def _make_proof_row(source: SourceProof) -> tuple[str, ...]:
     interactive, run = (
-        "" if seen is None else seen.to_text() for seen in (source.interactive, source.run)
+        "unknown" if seen is None else seen.to_text() for seen in (source.interactive, source.run)
     )
-    return source.label, f"{source.tokens:,}", interactive, run
+    return source.label, f"{source.tokens:,}", interactive if source.path else "-", run

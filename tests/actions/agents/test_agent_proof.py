@@ -6,7 +6,7 @@ import pytest
 
 from cub.actions.agents.agent_proof import AgentProof, is_trusted, prove_agent
 from cub.actions.agents.agent_survey import list_agents
-from cub.actions.agents.arrival import Arrival
+from cub.actions.agents.text_marks import Arrival
 from cub.project.project import Project
 from tests.actions.agents.fake_agents import install_fake_claude
 from tests.cli.stories import write
@@ -62,7 +62,7 @@ def test_a_text_that_the_agent_misses_is_handed_over_in_a_run(
     [
         ((), "", NEVER),
         (("AGENTS.md", "AGENTS.md"), "", Arrival(2, False)),
-        (("AGENTS.md",), "texts[0] = texts[0][:50]", Arrival(1, True)),
+        (("AGENTS.md",), "texts[0] = texts[0][:60]", Arrival(1, True, 3)),
     ],
     ids=["never", "twice", "cut"],
 )
@@ -88,11 +88,48 @@ def test_a_project_of_cubs_with_all_its_texts(project: Path, tmp_path: Path, cub
     assert proof.is_kept, proof.sources
 
 
+def test_equal_texts_are_one_row_and_all_of_their_files_count(
+    project: Path, tmp_path: Path
+) -> None:
+    write(project, "AGENTS.md", RULES)
+    write(project, "CLAUDE.md", RULES)
+    proof = prove(project, tmp_path, reads=("AGENTS.md", "CLAUDE.md"))
+    assert seen(proof)["AGENTS.md (yours), CLAUDE.md (yours)"][0] == Arrival(2, False)
+    assert not proof.is_kept
+
+
 @pytest.mark.thorough
-def test_a_text_without_a_line_of_its_own_is_not_counted(project: Path, tmp_path: Path) -> None:
-    write(project, "AGENTS.md", "Hi.\n")
-    proof = prove(project, tmp_path, reads=())
+def test_a_text_that_is_too_large_to_be_copied_is_unknown(project: Path, tmp_path: Path) -> None:
+    write(project, "AGENTS.md", "x\n" * (1 << 20))
+    proof = prove(project, tmp_path)
     assert seen(proof)["AGENTS.md (yours)"] == (None, None)
+    assert not proof.is_kept
+
+
+@pytest.mark.thorough
+def test_files_that_no_run_promises_are_shown_if_they_arrive(project: Path, tmp_path: Path) -> None:
+    write(project, "AGENTS.md", RULES)
+    for name in (".claude/rules/a.md", ".claude/rules/b.md", "src/AGENTS.md"):
+        write(project, name, f"{name}\n")
+    proof = prove(project, tmp_path, reads=("AGENTS.md", ".claude/rules/b.md"))
+    assert seen(proof)[".claude/rules/b.md"] == (ONCE, ONCE)
+    assert (proof.unread, proof.is_kept) == (["src/AGENTS.md", ".claude/rules/a.md"], True)
+
+
+@pytest.mark.thorough
+def test_an_imported_file_that_does_not_arrive_is_a_fault(project: Path, tmp_path: Path) -> None:
+    write(project, "AGENTS.md", f"{RULES}@docs/rules.md\n")
+    write(project, "docs/rules.md", "Flour is bought on Monday.\n")
+    assert prove(project, tmp_path, reads=("AGENTS.md", "docs/rules.md")).is_kept
+    proof = prove(project, tmp_path)
+    assert seen(proof)["docs/rules.md"] == (NEVER, NEVER)
+    assert not proof.is_kept
+
+
+def test_what_is_outside_of_the_project_is_named(project: Path, tmp_path: Path) -> None:
+    write(project, "AGENTS.md", RULES)
+    write(tmp_path, ".claude/CLAUDE.md", RULES)
+    assert prove(project, tmp_path).unused == ["~/.claude/CLAUDE.md"]
 
 
 @pytest.mark.thorough

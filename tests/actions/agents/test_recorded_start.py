@@ -18,16 +18,17 @@ def record(tmp_path: Path, *launches: AgentLaunch, agent: str = "claude") -> lis
     folder, home = tmp_path / "folder", tmp_path / "home"
     folder.mkdir()
     home.mkdir()
-    return record_starts(agent, launches, folder, home, os.environ["PATH"])
+    inside = [launch._replace(folder=str(folder)) for launch in launches]
+    return record_starts(agent, inside, home, os.environ["PATH"])
 
 
 def shell(line: str) -> AgentLaunch:
-    return AgentLaunch(("sh", "-c", line), "", {})
+    return AgentLaunch(("sh", "-c", line), "", {}, "")
 
 
 def test_each_launch_is_recorded(tmp_path: Path) -> None:
     program = str(install_fake_claude(tmp_path / "bin") / "claude")
-    launches = [AgentLaunch((program,), text, {}) for text in ("one", "two")]
+    launches = [AgentLaunch((program,), text, {}, "") for text in ("one", "two")]
     starts = record(tmp_path, *launches)
     assert [start.texts for start in starts] == [("one",), ("two",)]
 
@@ -36,7 +37,7 @@ def test_each_launch_is_recorded(tmp_path: Path) -> None:
 def test_an_agent_that_waits_after_its_request_is_ended(tmp_path: Path) -> None:
     more = "import atexit, time; atexit.register(time.sleep, 1000)"
     program = str(install_fake_claude(tmp_path / "bin", more=more) / "claude")
-    (start,) = record(tmp_path, AgentLaunch((program,), "one", {}))
+    (start,) = record(tmp_path, AgentLaunch((program,), "one", {}, ""))
     assert start.texts == ("one",)
 
 
@@ -54,7 +55,7 @@ def test_the_output_of_an_agent_that_sends_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_a_program_that_can_not_be_started(tmp_path: Path) -> None:
-    (start,) = record(tmp_path, AgentLaunch(("/no/such/program",), "", {}))
+    (start,) = record(tmp_path, AgentLaunch(("/no/such/program",), "", {}, ""))
     assert start.output == "no such file or directory"
 
 
@@ -64,7 +65,7 @@ def test_variables_of_the_user_do_not_reach_it(
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
     monkeypatch.setenv("MINE", "secret")
-    launch = AgentLaunch(("sh", "-c", "env"), "", {"ANTHROPIC_BASE_URL": "https://example.org"})
+    launch = AgentLaunch(("sh", "-c", "env"), "", {"ANTHROPIC_BASE_URL": "https://example.org"}, "")
     (start,) = record(tmp_path, launch)
     assert "secret" not in start.output
     assert "example.org" not in start.output

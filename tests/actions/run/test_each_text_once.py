@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from cub.actions.agent_context import list_context_sources
-from cub.actions.agents.arrival import count_sources
 from cub.agent_profiles.profiles import redirect_agent
 from cub.model_server.exchange import RecordedRequest, Reply, ScriptedCall
 from cub.model_server.server import ModelServer
 from cub.project.project import Project
 from tests.actions.run.shop import Shop, surroundings
+from tests.agents.line_counts import count_sources
 from tests.examples import keep_few
 
 _MODELS = ("claude-sonnet-4-5", "openai/gpt-4o")

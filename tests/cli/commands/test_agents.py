@@ -70,8 +70,8 @@ def test_a_proof_shows_each_text_and_where_it_was_made(cub: Cub, project: Path, 
         "Claude Code 2.1.330",
         "text tokens interactive cub run",
         "AGENTS.md (yours) 10 1 1",
-        "rules of a run 511 1",
-        "task prompt 21 1",
+        "rules of a run 511 - 1",
+        "task prompt 21 - 1",
     ]
     named = ".codex/0.toml, .codex/1.toml, .codex/2.toml, and 2 more"
     left_out, network = done.err.splitlines()
