@@ -19,7 +19,7 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # joined, and then raises the number.
 MAX_MODULES = {
     "cub": 9,
-    "cub.actions": 94,
+    "cub.actions": 95,
     "cub.agent": 40,
     "cub.checks": 17,
     "cub.cli": 58,

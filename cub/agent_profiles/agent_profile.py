@@ -86,7 +86,7 @@ class AgentProfile:
     `reports_cost`: it reports dollars. All versions work if `oldest_version` is "". The agent reads
     `project_files` in a project, `parent_files` in directories above it, and `user_files` in the
     home directory; a directory ends with `/`, or with `/*` if only the files directly in it count.
-    `outside` has more that changes what it reads: `$VARIABLE`, `~/FILE`, and `/FILE` of the machine.
+    `outside` changes what it reads as well: `$VARIABLE`, `~/FILE`, and `/FILE` of the machine.
     `folder` has its settings. `settings` and `executables` are regular expressions of paths: of
     settings that can make it execute something, and of files that it executes or obeys.
     `reading_list` is None if it has no such setting; so is `redirect`, which points it at a model

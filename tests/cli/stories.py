@@ -300,10 +300,12 @@ def _agents(scene: Scene) -> None:
     root = scene.project(
         **{
             "AGENTS.md": "Bake bread before six in the morning.\n",
+            "ovens/AGENTS.md": "Clean the ovens.\n",
             ".mcp.json": "{}\n",
             ".cub/config.yaml": "mapp: 1\nharnesses: {mine: {argv: [mine]}}\n",
         }
     )
+    write(scene.home, ".claude/CLAUDE.md", "Be brief.\n")
     with pytest.MonkeyPatch.context() as here:
         programs = install_fake_claude(scene.folder / "programs")
         here.setenv("PATH", f"{programs}:{os.environ['PATH']}")
