@@ -16,11 +16,11 @@ from typing import NamedTuple
 from cub.actions.agent_context import list_context_sources, render_missing_context
 from cub.actions.agents.agent_survey import InstalledAgent
 from cub.actions.agents.marked_project import MarkedText, mark_project
-from cub.actions.agents.project_copy import copy_project, list_user_settings
+from cub.actions.agents.project_copy import ProjectCopy, copy_project, list_user_settings
 from cub.actions.agents.recorded_start import AgentLaunch, RecordedStart, record_starts
 from cub.actions.agents.text_marks import Arrival, count_arrivals
 from cub.actions.build_prompt import read_system_prompt
-from cub.actions.run.agent_texts import list_agent_sources
+from cub.actions.run.agent_texts import prepare_agent_context
 from cub.actions.run.run_folders import PROMPT_FILE, SYSTEM_FILE
 from cub.errors import CubError
 from cub.harness.base import LaunchRequest
@@ -92,22 +92,33 @@ def is_trusted(project: Project) -> bool:
 
 
 def prove_agent(
-    agent: InstalledAgent, project: Project, environ: Mapping[str, str], *, is_trusted: bool
+    agent: InstalledAgent,
+    project: Project,
+    environ: Mapping[str, str],
+    *,
+    is_trusted: bool,
+    folder: str = "",
 ) -> AgentProof:
     """Return what reaches the model; nothing in the project is changed.
 
-    `is_trusted`: what the project has agents execute may run.
+    `is_trusted`: what the project has agents execute may run. In interactive use, the agent is
+    started in a folder of the project; a run is always at the root.
     """
     if agent.problem:
         return AgentProof(agent.name, agent.title, "", problem=agent.problem)
     with tempfile.TemporaryDirectory(prefix="cub-proof-", ignore_cleanup_errors=True) as name:
         base = Path(os.path.realpath(name))
         try:
-            prepared = _prepare(agent, project, base, environ, is_trusted=is_trusted)
-            folder = base / "home"
-            folder.mkdir()
+            home = Path(environ["HOME"]) if environ.get("HOME") else None
+            copies = [
+                copy_project(project.root, base / mode / "copy", home, is_trusted=is_trusted)
+                for mode in _MODES
+            ]
+            harness = _make_harness(agent, is_trusted=is_trusted)
+            prepared = _prepare(harness, agent.version, project, copies, folder)
+            (base / "home").mkdir()
             path = environ.get("PATH", os.defpath)
-            starts = record_starts(agent.name, prepared.launches, folder, path)
+            starts = record_starts(agent.name, prepared.launches, base / "home", path)
         except CubError as error:
             return AgentProof(agent.name, agent.title, agent.version, problem=error.message)
     seen = _compare(prepared.texts, starts)
@@ -133,40 +144,35 @@ class _Prepared(NamedTuple):
 
 
 def _prepare(
-    agent: InstalledAgent,
+    harness: NativeHarness,
+    version: str,
     project: Project,
-    base: Path,
-    environ: Mapping[str, str],
-    *,
-    is_trusted: bool,
+    copies: Sequence[ProjectCopy],
+    folder: str,
 ) -> _Prepared:
-    """Copy the project for each start, and mark the texts in the copies."""
-    home = Path(environ["HOME"]) if environ.get("HOME") else None
-    copies = [
-        copy_project(project.root, base / mode / "copy", home, is_trusted=is_trusted)
-        for mode in _MODES
-    ]
+    """Mark the texts in the copies of a project; return how the agent is started in them."""
     first = Project.load(copies[0].root)
     prompts = {CONTRACT_LABEL: read_system_prompt(first.tree), PROMPT_LABEL: _PROMPT}
-    marked = mark_project(first, base / _MODES[0] / "copy", copies[0].files, prompts)
-    for mode in _MODES:
+    marked = mark_project(first, copies[0].base, copies[0].files, prompts)
+    for copy in copies:
         for path, data in marked.files.items():
-            name = path.relative_to(base / _MODES[0]).as_posix()
-            (base / mode / name).write_bytes(data)
+            (copy.base / path.relative_to(copies[0].base).as_posix()).write_bytes(data)
     known = {label for text in marked.texts for label in text.labels}
     lost = [
         MarkedText((source.label,), source.path, source.text, True)
         for source in list_context_sources(project, "nothing")
         if source.label not in known
     ]
-    harness = _make_harness(agent, is_trusted=is_trusted)
-    loaded = list_agent_sources(Project.load(copies[0].root), harness, agent.version, {})
-    handover = "\n".join(
-        filter(None, [marked.prompts[CONTRACT_LABEL], render_missing_context(loaded)])
+    context = prepare_agent_context(Project.load(copies[1].root), harness, version, {})
+    contract, prompt = (marked.prompts[label] for label in (CONTRACT_LABEL, PROMPT_LABEL))
+    handover = "\n".join(filter(None, [contract, render_missing_context(context.sources)]))
+    alone = LaunchRequest(prompt, "", copies[0].base.parent, "proof", 1, None, "auto")
+    run = alone._replace(
+        system_prompt=handover, folder=copies[1].base.parent, arguments=context.arguments
     )
     launches = [
-        _make_launch(harness, base / mode, copy.root, system_prompt, marked.prompts[PROMPT_LABEL])
-        for mode, copy, system_prompt in zip(_MODES, copies, ("", handover), strict=True)
+        _make_launch(harness, alone, copies[0].root / folder),
+        _make_launch(harness, run, copies[1].root),
     ]
     return _Prepared([*marked.texts, *lost], launches, copies[0].left_out)
 
@@ -179,12 +185,9 @@ def _make_harness(agent: InstalledAgent, *, is_trusted: bool) -> NativeHarness:
     return type(harness)(NativeOptions(options.arguments, options.environ))
 
 
-def _make_launch(
-    harness: NativeHarness, folder: Path, root: Path, system_prompt: str, prompt: str
-) -> AgentLaunch:
-    (folder / SYSTEM_FILE).write_text(system_prompt, encoding="utf-8")
-    (folder / PROMPT_FILE).write_text(prompt, encoding="utf-8")
-    request = LaunchRequest(prompt, system_prompt, folder, "proof", 1, None, "auto")
+def _make_launch(harness: NativeHarness, request: LaunchRequest, root: Path) -> AgentLaunch:
+    (request.folder / SYSTEM_FILE).write_text(request.system_prompt, encoding="utf-8")
+    (request.folder / PROMPT_FILE).write_text(request.prompt, encoding="utf-8")
     argv, stdin, environ = harness.build_command(request)
     return AgentLaunch(argv, stdin.decode("utf-8", "replace"), environ, root.as_posix())
 

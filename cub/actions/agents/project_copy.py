@@ -36,11 +36,12 @@ _MAX_BYTES = 1 << 20  # of a file
 
 
 class ProjectCopy(NamedTuple):
-    """Hold where a copy of a project is, its files, and those of the folders above it.
+    """Hold where a copy of a project is, below `base`; its files, and those of folders above it.
 
     `left_out` are the files that it lacks because they run something.
     """
 
+    base: Path
     root: Path
     files: tuple[Path, ...]
     left_out: tuple[str, ...]
@@ -72,7 +73,7 @@ def copy_project(root: Path, folder: Path, home: Path | None, *, is_trusted: boo
         elif not _copy_reading_list(root, path, target):
             left_out.append(path)
     files = [path for path in files if path.is_file()]
-    return ProjectCopy(target, tuple(files), tuple(sorted(left_out)))
+    return ProjectCopy(folder, target, tuple(files), tuple(sorted(left_out)))
 
 
 def _iter_paths(root: Path) -> Iterator[str]:

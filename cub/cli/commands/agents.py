@@ -101,7 +101,7 @@ def _print_overviews(overviews: Sequence[AgentOverview]) -> None:
 
 def _print_other_texts(overviews: Sequence[AgentOverview]) -> None:
     """Print how often each agent loads rules, imported files, and those of subdirectories."""
-    from cub.actions.agents.arrival import Arrival
+    from cub.actions.agents.text_marks import Arrival
 
     known = [overview for overview in overviews if overview.sources]
     rows = []
@@ -146,7 +146,8 @@ def prove(
     it, without network access. A local server replaces the model.
 
     The columns count how often each file arrived in interactive use and in `cub run`. Exits 1 if
-    a file did not arrive exactly once, in full, in `cub run`.
+    a file did not arrive exactly once, in full, in `cub run`. With `-C`, interactive use starts in
+    that directory of the project.
 
     Example: cub agents prove claude
     """
@@ -156,10 +157,13 @@ def prove(
     project = _load_project(context, json=json)
     chosen = choose_agents(list_agents(project, os.environ, names or ()), names or ())
     trusted = trust or is_trusted(project)
+    folder = find_start_folder(context, project.root)
     proofs = []
     with interrupt_at_signals():
         for agent in chosen:
-            proofs.append(prove_agent(agent, project, os.environ, is_trusted=trusted))
+            proofs.append(
+                prove_agent(agent, project, os.environ, is_trusted=trusted, folder=folder)
+            )
             if not json:
                 _print_proof(proofs[-1])
     if json:
