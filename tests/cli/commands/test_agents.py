@@ -35,10 +35,10 @@ def test_the_table_has_versions_texts_costs_and_what_to_do(
     assert rows[0] == "agent version tokens AGENTS.md CLAUDE.md"
     assert rows[1] == "Claude Code 2.1.330 10 0 1"
     assert rows[2] == "Codex not installed 10 1 0"
-    assert rows[6] == f"cub code {__version__} 20 1 1"
-    assert rows[7:10] == ["mine not installed not known", "", "agent to do"]
-    assert rows[10] == "Claude Code add the line `@AGENTS.md` to CLAUDE.md"
-    assert rows[11] == "Codex npm install -g @openai/codex"
+    assert rows[7] == f"cub code {__version__} 20 1 1"
+    assert rows[8:11] == ["mine not installed not known", "", "agent to do"]
+    assert rows[11] == "Claude Code add the line `@AGENTS.md` to CLAUDE.md"
+    assert rows[12] == "Codex npm install -g @openai/codex"
     assert rows[-1] == "mine mine is not in PATH"
 
 
