@@ -33,6 +33,14 @@ _COMMENT = re.compile(r"(?:^|[ \t])#.*")
 _PARTS = re.compile(r"(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^,])+")  # between commas outside of braces
 
 
+_WORD = r"[A-Za-z0-9](?:[\w./ -]*[\w./-])?"
+_SIMPLE = re.compile(
+    rf"(?P<key>[A-Za-z_][\w-]*): +"
+    rf"(?:(?P<word>{_WORD})|\[(?P<items> *{_WORD}(?:, *{_WORD})* *)\]) *",
+    re.ASCII,
+)
+
+
 class MarkdownText(NamedTuple):
     """Hold a file's fields and its text with LF line endings; `error` is why fields are missing.
 
@@ -74,11 +82,30 @@ def split_front_matter(data: bytes, path: str) -> MarkdownText:
 
 
 def _read_yaml(text: str, path: str) -> tuple[Any, CubError | None]:
+    if simple := _read_simple(text):
+        return simple, None
     try:
         root = parse_yaml(decode_source(text.encode(), path))
     except CubError as error:
         return None, error
     return root.to_python() if root else None, None
+
+
+def _read_simple(text: str) -> dict[str, Any]:
+    """Return the fields of front matter of plain words and lists of them; none for any other.
+
+    That is most front matter, and takes a tenth of the time of a parser of YAML.
+    """
+    fields: dict[str, Any] = {}
+    for line in text.rstrip("\n").split("\n")[1:]:
+        match = _SIMPLE.fullmatch(line)
+        if not match or match["key"] in fields or parse_scalar(match["key"]) != match["key"]:
+            return {}
+        words = [
+            parse_scalar(word.strip(" ")) for word in (match["word"] or match["items"]).split(",")
+        ]
+        fields[match["key"]] = words[0] if match["word"] else words
+    return fields
 
 
 def _read_lines(text: str) -> dict[str, Any]:

@@ -166,3 +166,21 @@ def test_a_scalar_is_a_list_of_one(value: Any, values: list[Any]) -> None:
 def test_a_flag_is_true_or_false_and_nothing_else() -> None:
     fields = {"a": True, "b": False, "c": "yes", "d": 1}
     assert [read_flag(fields, key) for key in "abcde"] == [True, False, None, None, None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "languages: [go, python]\nstage: testing", "a: [ x y, 1.10 ,2]", "a: 1\na: 2", "yes: b",
+        "a: yes", "a: 2024-01-02", "a: [1, true, null]", "a: - b", "a: b: c", "a: b #c", "a: 0x1f",
+        "true: 1", "a: 1_000", "a: b  ", "a:  [b]  ", "a: []", "a: 'b'", "a: b -", "a: 1.", "a: .5",
+        "a: b\n  c", "a: b\n\nc: d", "a: [b,c]", "a: [b, c: d]", "null: 1", "a: 012", "a: +1",
+        "a: ~", "a: b/c/**", "a: 1e3", "a: [a - b, c-]", "A-b: c.d", "a: No", "a: -1", "a: b\t",
+    ],
+)  # fmt: skip
+def test_simple_fields_mean_what_they_mean_in_yaml(text: str) -> None:
+    source = f"---\n{text}\n---\n"
+    quick = split_front_matter(source.encode(), "x")
+    slow = split_front_matter(source.replace("---\n", "---\n#\n", 1).encode(), "x")
+    assert (quick.fields, quick.body) == (slow.fields, slow.body)
+    assert (quick.error is None) == (slow.error is None)

@@ -1,13 +1,14 @@
 """`python -m tests.benchmarks context`: rules and context commands, beside what they are held to.
 
-They are timed in this very process, whose start doesn't count; for its memory, `cub context` runs
-whole.
+They are timed in this very process, whose start doesn't count; for its memory and for the rules,
+`cub context` also runs whole.
 """
 
 from __future__ import annotations
 
 import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -28,7 +29,7 @@ from tests.benchmarks.map.processes import Cost, Place, median, memory
 from tests.conftest import git
 
 RUNS = 10
-_RULES, _RULES_BAR = 1000, 0.45
+_RULES, _RULES_BAR, _WHOLE_BAR = 1000, 0.45, 0.55
 _RULE = (
     "---\nlanguages: [go, python]\nstage: testing\n---\n# Rule {n}\n\n- Do `x{n}`, and tell @ann.\n"
 )
@@ -72,6 +73,9 @@ def main(say: Callable[[str], None]) -> None:
         spent = _read_rules(root)
         say(f"| {_RULES:,} rules | {spent.wall:.3f} | {_RULES_BAR} | {spent.cpu:.3f} | 0 |")
         git(root, "init", "-q")
+        spent = median([_run_whole(root) for _ in range(RUNS + 1)][1:])
+        name = f"`cub context` with {_RULES:,} rules, as a whole process"
+        say(f"| {name} | {spent.wall:.3f} | CPU {_WHOLE_BAR} | {spent.cpu:.3f} | 0 |")
         words = (sys.executable, "-m", "cub", "context", "--prompt", "Fix it.", "--exec")
         empty, large = (
             memory([*words, line], Place(root, "", root)).largest / 1e6
@@ -95,6 +99,13 @@ def _read_rules(folder: Path) -> Cost:
         assemble_context(reader, plan_context(reader, request))
         costs.append(Cost(_get_cpu_seconds() - cpu, time.perf_counter() - start))
     return median(costs[1:])
+
+
+def _run_whole(folder: Path) -> Cost:
+    cpu, start = _get_cpu_seconds(), time.perf_counter()
+    words = (sys.executable, "-m", "cub", "-C", str(folder), "context", "--prompt", "Fix it.")
+    subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    return Cost(_get_cpu_seconds() - cpu, time.perf_counter() - start)
 
 
 def _run(lines: Sequence[str], folder: Path) -> Cost:
