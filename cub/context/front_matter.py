@@ -69,11 +69,13 @@ def split_front_matter(data: bytes, path: str) -> MarkdownText:
         return MarkdownText({}, body, line=line)
     # With its first line, errors count lines as the file does.
     yaml = yaml.rstrip().removesuffix("---")
-    lines = _read_lines(yaml) if len(yaml) <= MAX_CONFIG_BYTES else {}
-    fields, error = ({}, None) if lines and _NO_YAML.search(yaml) else _read_yaml(yaml, path)
-    if lines and (error or not fields):
+    is_odd = len(yaml) <= MAX_CONFIG_BYTES and bool(_NO_YAML.search(yaml))
+    fields, error = ({}, None) if is_odd else _read_yaml(yaml, path)
+    if (is_odd or error) and (lines := _read_lines(yaml[:MAX_CONFIG_BYTES])):
         others, error = _read_yaml(_FIELD.sub(lambda m: "\n" * m[0].count("\n"), yaml), path)
         fields = {**(others if isinstance(others, dict) else {}), **lines}
+    elif is_odd:
+        fields, error = _read_yaml(yaml, path)
     if error:
         return MarkdownText(fields or {}, body, error, line)
     if not isinstance(fields, dict):
