@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cub.actions.run.run_folders import STATUS_FILE, RunFolder, is_alive, write_json
@@ -39,6 +43,13 @@ MAX_LAST_LINE = 160  # characters
 _MAX_READ = 2_000  # characters of a line
 _MAX_DOING = 120  # characters of what an agent does
 _SAVE_SECONDS = 1.0  # between two writes for the agent's events
+_MAX_NAMED = 200  # files of an attempt
+# An edit in the words of an agent: the tool, and the files that it gets.
+_EDIT = re.compile(
+    r"(?:(?:multi|notebook|str_replace_)?edit(?:_file|or)?|write(?:_file)?|create|replace|patch)"
+    r":?\s+(?P<paths>\S.*)",
+    re.IGNORECASE,
+)
 _BEGINNING, _AT_WORK = "beginning", "at work"
 
 
@@ -132,6 +143,19 @@ class RunStatus:
     end: Event | None = None
     last_line: LastLine = field(default_factory=LastLine, repr=False)
     usd_before: float | None = field(default=None, repr=False)  # the current attempt
+    place: Path | None = field(default=None, repr=False)  # where agents work
+    named_files: dict[str, None] = field(default_factory=dict, repr=False)
+
+    def list_changed_files(self) -> list[str]:
+        """Return the files that the agent's edits name and that have changed, the newest first.
+
+        No git is asked: an agent may have changed its settings, which the attempt's end restores.
+        """
+        if self.place is None or not self.attempt_started:
+            return []
+        start = datetime.fromisoformat(self.attempt_started).timestamp() - 1
+        names = reversed(list(self.named_files))
+        return [name for name in names if _is_changed(self.place / name, start)]
 
     def apply_event(self, event: Event) -> None:
         """Update the status by an event."""
@@ -146,8 +170,30 @@ class RunStatus:
 
 
 _JSON_FIELDS = tuple(
-    name for name in RunStatus.__slots__ if name not in ("last_line", "usd_before")
+    name
+    for name in RunStatus.__slots__
+    if name not in ("last_line", "usd_before", "place", "named_files")
 )
+
+
+def _is_changed(file: Path, start: float) -> bool:
+    try:
+        return os.lstat(file).st_mtime >= start
+    except (OSError, ValueError):
+        return False
+
+
+def _list_edited_files(line: str, place: Path) -> Iterator[str]:
+    """Yield the files that an agent's line about an edit names, relative to where it works."""
+    match = _EDIT.fullmatch(line)
+    for name in match["paths"].split(", ") if match else ():
+        path = Path(name)
+        if path.is_absolute():
+            if not path.is_relative_to(place):
+                continue
+            path = path.relative_to(place)
+        if path.parts and ".." not in path.parts:
+            yield path.as_posix()
 
 
 def _handle_run_start(status: RunStatus, event: Event) -> None:
@@ -160,13 +206,19 @@ def _handle_attempt_start(status: RunStatus, event: Event) -> None:
     status.attempt_started, status.harness = event["ts"], event["harness"]
     status.ready, status.doing, status.waiting_until = event.get("waiting", 0), _BEGINNING, ""
     status.said, status.last_line, status.usd_before = "", LastLine(), status.usd
+    status.named_files = {}
 
 
 def _handle_agent_event(status: RunStatus, event: Event) -> None:
     kind, text = event.get("type"), event.get("text") or ""
     if kind == "tool" and text.strip():
         line = text.strip().splitlines()[0][:_MAX_READ]
-        status.doing = mask_text(to_plain_text(line))[:_MAX_DOING]
+        plain = mask_text(to_plain_text(line))
+        status.doing = plain[:_MAX_DOING]
+        for name in _list_edited_files(plain, status.place) if status.place else ():
+            status.named_files.pop(name, None)
+            if len(status.named_files) < _MAX_NAMED:
+                status.named_files[name] = None
     elif kind == "text" or status.doing == _BEGINNING:
         status.doing = _AT_WORK
     if kind in ("text", "result"):
@@ -193,7 +245,7 @@ def _handle_attempt_end(status: RunStatus, event: Event) -> None:
     status.outcomes[outcome] = status.outcomes.get(outcome, 0) + 1
     status.attempts += 1
     status.doing, status.task, status.title, status.attempt = outcome, "", "", 0
-    status.said = ""
+    status.said, status.named_files = "", {}
     usage = get_usage(event)
     if usage.usd is not None:  # an estimate is known only now
         status.usd = (status.usd_before or 0.0) + usage.usd

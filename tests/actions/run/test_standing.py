@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,27 @@ def shown(*events: Event) -> dict[str, str]:
     for event in (START, *events):
         standing.apply_event(event)
     return dict(list_status_rows(standing, datetime(2026, 1, 1, 8, tzinfo=UTC)))
+
+
+def test_the_files_that_edits_name_and_that_have_changed_are_shown(tmp_path: Path) -> None:
+    for name in ("a.py", "src/b c.py", "read.py", "old.py", "c.md", "d.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    os.utime(tmp_path / "old.py", (0, 0))
+    told = [
+        f"Edit {tmp_path / 'a.py'}", "write_file src/b c.py", "Read read.py", "edit old.py",
+        "Write gone.py", "edit c.md, d.md", "Edit ../../etc/passwd", "Edit /etc/passwd",
+        "Edit a.py",
+    ]  # fmt: skip
+    status = RunStatus(place=tmp_path)
+    status.apply_event(START)
+    for text in told:
+        status.apply_event(client("tool", text=text))
+    rows = dict(list_status_rows(status, datetime(2026, 1, 1, 8, tzinfo=UTC)))
+    assert rows["files"] == "4 changed: a.py, d.md, c.md, src/b c.py"
+    assert not {"place", "named_files"} & status.to_json().keys()
+    status.apply_event({**START, "n": 2})
+    assert status.list_changed_files() == []
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,8 @@ def execute_run(
             return 0
         with prepare_run(stores, options, environment) as prepared:
             output.print_warnings(prepared.warnings)
-            context, status = prepared.context, RunStatus()
+            context = prepared.context
+            status = RunStatus(place=context.workspace.folder)
             events = send_notifications(run_tasks(context), context)
             events = chain(prepared.recovery_events, save_status(events, context.folder, status))
             with _choose_display(status, stop, json=json) as show:

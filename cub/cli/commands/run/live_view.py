@@ -73,6 +73,8 @@ def list_status_rows(status: RunStatus, now: datetime) -> Iterator[tuple[str, st
         yield "now", f"{status.doing}, {left} more"
     elif status.doing:
         yield "now", status.doing
+    if files := status.list_changed_files():
+        yield "files", f"{len(files)} changed: {', '.join(files)}"
     if status.said:
         yield "said", status.said
     outcomes = ", ".join(f"{count} {name}" for name, count in status.outcomes.items())
