@@ -187,13 +187,9 @@ def _list_edited_files(line: str, place: Path) -> Iterator[str]:
     """Yield the files that an agent's line about an edit names, relative to where it works."""
     match = _EDIT.fullmatch(line)
     for name in match["paths"].split(", ") if match else ():
-        path = Path(name)
-        if path.is_absolute():
-            if not path.is_relative_to(place):
-                continue
-            path = path.relative_to(place)
-        if path.parts and ".." not in path.parts:
-            yield path.as_posix()
+        path = place / name  # an absolute name stays as it is
+        if path != place and path.is_relative_to(place) and ".." not in path.parts:
+            yield path.relative_to(place).as_posix()
 
 
 def _handle_run_start(status: RunStatus, event: Event) -> None:
