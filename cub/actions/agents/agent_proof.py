@@ -33,6 +33,7 @@ from cub.tokens import estimate_tokens
 
 CONTRACT_LABEL, PROMPT_LABEL = "rules of a run", "task prompt"
 _MODES = ("interactive", "run")
+_READING_ARGUMENTS = ("--bare", "--ignore-user-config", "--no-context-files", "-nc")
 _PROMPT = "This is a test of what reaches the model. Reply with the word Done, and use no tools.\n"
 
 
@@ -181,7 +182,10 @@ def _make_harness(agent: InstalledAgent, *, is_trusted: bool) -> NativeHarness:
     """Return the agent's harness, whose model and settings are those of the model server."""
     harness = agent.harness
     assert isinstance(harness, NativeHarness)
-    options = harness.options if is_trusted else NativeOptions()
+    options = harness.options
+    if not is_trusted:  # what changes the reading stays, and runs nothing
+        kept = tuple(word for word in options.arguments if word in _READING_ARGUMENTS)
+        options = NativeOptions(kept)
     return type(harness)(NativeOptions(options.arguments, options.environ))
 
 

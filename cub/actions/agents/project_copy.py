@@ -29,6 +29,7 @@ from cub.project.executable_config import classify_executable_path
 _INSTRUCTION_FILES = (*ROOT_FILES, CLAUDE_LOCAL_FILE, CLAUDE_FOLDER_FILE, CODEX_OVERRIDE)
 # Their own tools, hooks and plugins are in there, and more with each version.
 _AGENT_FOLDERS = frozenset((".agents", *(one.folder for one in NAMED_PROFILES if one.folder)))
+_EXCLUDING_FILES = (".claude/settings.json", ".claude/settings.local.json")
 _AGENT_KINDS = ("agent file", "agent setting")
 _CUB_FOLDERS = ("runs", "worktrees", "backups", "logs")
 _MAX_FILES = 10_000  # those of the upper folders come first
@@ -123,8 +124,26 @@ def _copy_file(source: Path, target: Path) -> None:
             shutil.copyfile(source, target)
 
 
+def _copy_excludes(root: Path, path: str, target: Path) -> bool:
+    """Write Claude Code's settings with the files that it leaves out alone; False if none are."""
+    try:
+        names = json.loads((root / path).read_bytes()).get("claudeMdExcludes")
+    except (OSError, ValueError, AttributeError):
+        return False
+    if not isinstance(names, list):
+        return False
+    # A pattern of a whole path means the file in the copy.
+    old, new = root.as_posix(), target.as_posix()
+    kept = [name.replace(old, new) for name in names if isinstance(name, str)]
+    (target / path).parent.mkdir(parents=True, exist_ok=True)
+    (target / path).write_text(json.dumps({"claudeMdExcludes": kept}), encoding="utf-8")
+    return True
+
+
 def _copy_reading_list(root: Path, path: str, target: Path) -> bool:
     """Write the settings file of an agent with the files to read alone; False if it has none."""
+    if path in _EXCLUDING_FILES:
+        return _copy_excludes(root, path, target)
     for reading in filter(None, (profile.reading_list for profile in NAMED_PROFILES)):
         if path in reading.files:
             try:

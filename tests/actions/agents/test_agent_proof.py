@@ -184,6 +184,14 @@ def test_arguments_of_the_configuration_count_if_it_is_trusted(
     assert proof.problem == f"it sent no request to a model: {trusted}"
 
 
+def test_arguments_that_change_only_what_is_read_always_count(
+    project: Path, tmp_path: Path
+) -> None:
+    write(project, ".cub/config.yaml", "harnesses: {claude: {args: [--bare, --odd]}}\n")
+    more = "sys.exit(str([word for word in words if word in ('--bare', '--odd')]))"
+    assert prove(project, tmp_path, more=more).problem.endswith("model: ['--bare']")
+
+
 def test_a_project_is_trusted_as_it_was_shown(project: Path, cub: Cub, home: Path) -> None:
     assert not is_trusted(Project.load(project))
     write(project, ".cub/config.yaml", "run: {checks: [make test]}\n")

@@ -94,6 +94,11 @@ def test_what_agents_execute_is_copied_only_if_it_is_trusted(
             '{"instructions": ["a.md"], /**/ "plugin": ["b"]}',
             {"instructions": ["a.md"]},
         ),
+        (
+            ".claude/settings.json",
+            '{"claudeMdExcludes": ["**/CLAUDE.md"], "hooks": {}}',
+            {"claudeMdExcludes": ["**/CLAUDE.md"]},
+        ),
         (".aider.conf.yml", "read: a.md\nlint-cmd: make\n", {"read": ["a.md"]}),
     ],
 )
