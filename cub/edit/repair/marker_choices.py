@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from cub.edit.document import Document
-from cub.edit.markers import BEGIN_MARKER, Marker, find_markers
+from cub.edit.markers import BEGIN_MARKER, END_MARKER, Marker, find_markers
 from cub.edit.merge_conflicts import find_overlapping_conflicts
 from cub.edit.repair.conflict_choices import RecognizeBody, list_conflict_choices
 from cub.edit.repair.repair_choice import RepairChoice, make_end_line, rebuild_document
@@ -20,6 +21,8 @@ from cub.edit.sections import find_section_or_none
 from cub.errors import CubError
 
 MAX_CHOICES = 9
+_OPENER = re.compile(rb"[ ]{0,3}(<!--|`{3,}|~{3,}|<(pre|script|style|textarea)\b)", re.IGNORECASE)
+_KINDS = {"<!-": "comment", "```": "code fence", "~~~": "code fence"}
 
 
 def list_repair_choices(
@@ -46,7 +49,30 @@ def list_repair_choices(
             return [*choices, _remove_markers(document, markers)]
     if [marker.version is None for marker in markers] == [False, True]:
         return []
-    return [*_list_keeping_choices(document, markers), _remove_markers(document, markers)]
+    closing = _list_closing_choices(document, markers[0])
+    choices = [*closing, *_list_keeping_choices(document, markers)]
+    return [*choices[: MAX_CHOICES - 1], _remove_markers(document, markers)]
+
+
+def _list_closing_choices(document: Document, begin: Marker) -> list[RepairChoice]:
+    """Close a comment, fence or raw HTML element that hides the END below `begin`."""
+    ends = [n for n in document.find_lines_with(END_MARKER.encode()) if n > begin.line]
+    openers = range(begin.line + 1, ends[0] if ends else 0)
+    found = [(n, match) for n in openers if (match := _OPENER.match(document.lines[n]))]
+    for number, opener in found[-MAX_CHOICES:]:
+        kind, tag = opener[1][:3].decode(), (opener[2] or b"").decode().lower()
+        closer = f"</{tag}>" if tag else "-->" if kind == "<!-" else opener[1].decode()
+        # A comment ends with its line, so that cub's text is none; code goes on to the marker.
+        place = number + 1 if closer == "-->" else ends[0]
+        line = {place: closer.encode() + document.newline}
+        data = rebuild_document(document, (), line)
+        section = find_section_or_none(document.replace_data(data))
+        if section and section.start == begin.line:
+            title = (
+                f"close the {_KINDS.get(kind, 'raw HTML')} that starts in {_format_line(number)}"
+            )
+            return [RepairChoice(title, "it hides the END marker; no line changes", data)]
+    return []
 
 
 def _list_keeping_choices(document: Document, markers: Sequence[Marker]) -> list[RepairChoice]:
