@@ -23,6 +23,8 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 def parse_yaml(source: SourceText) -> ConfigNode | None:
     """Return the one document of a text; None if there is nothing in it."""
+    if not source.text.strip(" \n"):  # no file, or an empty one: the parser is slow to import
+        return None
     reading = _Reading(source, iter_yaml_events(source.text))
     try:
         return reading.document()

@@ -79,3 +79,10 @@ def test_a_map_from_the_cache_parses_no_table(project: Path, home: Path) -> None
     )
     assert "tables=0" not in _imported(code, home)
     assert {"tables=0"} <= _imported(code, home)
+
+
+def test_a_context_of_plain_rules_needs_nothing_heavy(project: Path, home: Path) -> None:
+    (project / "AGENTS.md").write_text("---\nstage: [plan, build]\n---\nBake.\n")
+    words = ["-C", str(project), "context", "--prompt", "P", "-s", "stage=plan"]
+    code = f"from cub.cli.app import run_command_line as run\nassert run({words!r}) == 0"
+    assert not {*HEAVY} - {"difflib"} & _imported(code, home)
