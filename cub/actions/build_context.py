@@ -28,6 +28,8 @@ from cub.context.context_commands import (
     CommandEnvironment,
     CommandOutput,
     ContextCommand,
+    list_output_warnings,
+    make_cli_commands,
     run_context_command,
     run_context_commands,
 )
@@ -106,7 +108,11 @@ class ContextBuild:
             message = "this bootstrap is not trusted and was not run"
             self.warnings.append(PlanWarning(message, bootstrap.name, hint=_HINT))
         trusted, _ = self._split_scripts(trusted=True)
-        yield from run_bootstraps(trusted, self.environment)
+        for run in run_bootstraps(trusted, self.environment):
+            problem = run.problem and f"this bootstrap {run.problem}"
+            for message in filter(None, (problem, run.loss)):
+                self.warnings.append(PlanWarning(message, run.bootstrap.name))
+            yield run
 
     def assemble(self, report: Callable[[str], None] = log_debug) -> AssembledContext:
         """Run the context commands, and put everything together; `report` gets a line for each.
@@ -116,6 +122,7 @@ class ContextBuild:
         self.outputs += run_context_commands(
             self.settings.commands, self.environment, self.settings.parallel, report=report
         )
+        self.warnings += list_output_warnings(self.outputs)
         blocks = [(block.name, block.format()) for block in make_blocks(self.outputs)]
         run_inline = partial(self._run_inline, report)
         return self._add_warnings(assemble_context(self.reader, self.plan, blocks, run_inline))
@@ -144,14 +151,13 @@ class ContextBuild:
         output = run_context_command(inline, self.environment)
         self.outputs.append(output)
         report(output.to_audit_line())
-        if output.failure:
-            message = f"the command {command!r} {output.failure}"
-            self.warnings.append(PlanWarning(message, inline.origin))
+        self.warnings += list_output_warnings([output])
         return output.text
 
     def _make_inline(self, command: str) -> ContextCommand:
         origin = self.plan.task.name if self.plan.task else ""
-        return ContextCommand("Command", command, origin)
+        (inline,) = make_cli_commands([command], self.settings.limits)
+        return inline._replace(name="Command", origin=origin)
 
     @property
     def _has_project_task(self) -> bool:

@@ -6,25 +6,32 @@ configuration, and those of `--exec`, need none.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from cub.actions.tasks.current_attempt import find_current_attempt
 from cub.context.context_commands import (
+    CommandLimits,
     ContextCommand,
     make_cli_commands,
     parse_context_commands,
 )
-from cub.errors import CubError
+from cub.errors import CubError, UsageError
 from cub.project.config import CONFIG_FILE
 from cub.project.config_layers import ConfigValue
 from cub.project.executable_config import list_config_commands
 from cub.project.project import Project
+from cub.project.setting_kinds import parse_byte_count, parse_seconds
 from cub.project.trust_store import digest_commands, load_trust
 
 _KEY = "context_commands"
+_OPTION_HINTS = {
+    "time": "write a time such as 90s, 30m, or 2h",
+    "size": "write a size such as 500kB, 64MB, or 1GB",
+}
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,8 @@ class ContextOptions:
     """Hold the command line's options about context commands.
 
     `no_context_exec` leaves out those of the configuration; `confirm` asks before they run; `trust`
-    agrees this once to those of the project; `debug` shows a line for each.
+    agrees this once to those of the project; `debug` shows a line for each. `timeout` and
+    `max_output` limit each of them.
     """
 
     exec_lines: tuple[str, ...] = ()
@@ -40,13 +48,18 @@ class ContextOptions:
     confirm: bool = False
     trust: bool = False
     debug: bool = False
+    timeout: str = ""
+    max_output: str = ""
 
 
 class ContextSettings(NamedTuple):
-    """Hold the commands in their order, and how many of them run at the same time."""
+    """Hold the commands in their order, how many of them run at the same time, and the limits of
+    those that a task file has.
+    """
 
     commands: tuple[ContextCommand, ...]
     parallel: int
+    limits: CommandLimits = CommandLimits()
 
 
 def resolve_context_settings(
@@ -55,9 +68,27 @@ def resolve_context_settings(
     """Return the configured commands, unless they are left out, and then those of `--exec`."""
     row = values[_KEY]
     items = () if options.no_context_exec else row.value
-    commands = parse_context_commands(items, row.where or row.origin)
-    commands += make_cli_commands(options.exec_lines)
-    return ContextSettings(tuple(commands), values["context_parallel"].value)
+    places = row.item_places or [row.where or row.origin] * len(items)
+    limits = CommandLimits(
+        parse_seconds(values["context_timeout"].value),
+        parse_byte_count(values["context_max_output"].value),
+        _parse_option(options.timeout, "--exec-timeout", "time", parse_seconds),
+        _parse_option(options.max_output, "--max-output", "size", parse_byte_count),
+    )
+    commands = parse_context_commands(zip(items, places, strict=False), limits)
+    commands += make_cli_commands(options.exec_lines, limits)
+    return ContextSettings(tuple(commands), values["context_parallel"].value, limits)
+
+
+def _parse_option(
+    words: str, option: str, noun: Literal["time", "size"], parse: Callable[[str], _T]
+) -> _T | None:
+    """Return the value of an option, None if it is not given; UsageError for a wrong one."""
+    try:
+        return parse(words) if words else None
+    except ValueError:
+        hint = _OPTION_HINTS[noun]
+        raise UsageError(f"{words!r} is not a {noun}", where=option, hint=hint) from None
 
 
 def prepare_context_commands(

@@ -52,6 +52,24 @@ Debug = Annotated[
         rich_help_panel=_PANEL,
     ),
 ]
+ExecTimeout = Annotated[
+    str,
+    typer.Option(
+        "--exec-timeout",
+        metavar="DURATION",
+        help="Stop a command after DURATION, such as 90s or 5m.",
+        rich_help_panel=_PANEL,
+    ),
+]
+MaxOutput = Annotated[
+    str,
+    typer.Option(
+        "--max-output",
+        metavar="SIZE",
+        help="Keep SIZE of each command's stdout and stderr, such as 1MB.",
+        rich_help_panel=_PANEL,
+    ),
+]
 Trust = Annotated[
     bool, typer.Option("--trust", help="Trust the project's commands for this command only.")
 ]
@@ -95,13 +113,14 @@ def run_commands(
     settings: ContextSettings, options: ContextOptions, environment: CommandEnvironment
 ) -> list[OutputBlock]:
     """Run context commands as the options say, after a confirmation; return their blocks."""
-    from cub.context.context_commands import run_context_commands
+    from cub.context.context_commands import list_output_warnings, run_context_commands
     from cub.context.output_blocks import make_blocks
 
     if options.confirm:
         confirm_commands(settings.commands)
     report = choose_audit(options)
     outputs = run_context_commands(settings.commands, environment, settings.parallel, report=report)
+    output.print_warnings(list_output_warnings(outputs))
     return make_blocks(outputs)
 
 

@@ -41,11 +41,12 @@ class Bootstrap(NamedTuple):
 
 
 class BootstrapRun(NamedTuple):
-    """Hold what a bootstrap printed, and why it failed; "" if it did not."""
+    """Hold what a bootstrap printed, why it failed ("" if it did not), and what was left out."""
 
     bootstrap: Bootstrap
     text: str
     problem: str
+    loss: str = ""
 
 
 def find_bootstraps(
@@ -143,4 +144,6 @@ def _run_file(bootstrap: Bootstrap, path: Path, environment: CommandEnvironment)
     problem = describe_failure(captured.result, MAX_SECONDS)
     if captured.result.cause:
         problem = f"was ended after {MAX_SECONDS} seconds"
-    return BootstrapRun(bootstrap, clean_output(captured.output), problem)
+    loss = f"{captured.left_out:,} of {captured.total:,} bytes of its output were left out"
+    text = clean_output(captured.output)
+    return BootstrapRun(bootstrap, text, problem, loss * bool(captured.left_out))

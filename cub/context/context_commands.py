@@ -13,11 +13,16 @@ from typing import Any, Literal, NamedTuple
 
 from cub.checks.terminal_text import to_plain_text
 from cub.debug_log import log_debug
+from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.processes.command import ProcessResult, StopRequest, TimeLimits, make_shell_command
 from cub.processes.runner import run_and_capture_streams
 from cub.project.setting_kinds import parse_byte_count, parse_seconds
-from cub.project.settings import COMMAND_KEYS
+from cub.project.settings import (
+    COMMAND_KEYS,
+    DEFAULT_CONTEXT_OUTPUT,
+    DEFAULT_CONTEXT_TIMEOUT,
+)
 
 # Seconds after INT and after TERM: what runs at its time limit has had its time.
 _GRACE = (0.1, 0.1)
@@ -30,8 +35,34 @@ _NESTED = re.compile(r'"[^"]*(?:`|\$\()|<<|\$\(\(')
 _OWN_NAME = re.compile(r"(?=.*[a-z])[A-Za-z_][A-Za-z0-9_]*")
 _PREFIX = "CUB_PARAMETER_"
 _DEFAULTS: Mapping[str, Any] = {row.key: row.default for row in COMMAND_KEYS}
+_TIME_HINT = "`context_timeout` and `cub context --exec-timeout` change the limit"
+_SIZE_HINT = "`context_max_output` and `cub context --max-output` change the limit"
 
 FailurePolicy = Literal["warn", "ignore", "fail"]
+
+
+class CommandLimits(NamedTuple):
+    """Hold the limits of commands: those of the configuration, and those of the command line.
+
+    A command's own limit replaces the former; None for those that the command line leaves open.
+    """
+
+    timeout: float = parse_seconds(DEFAULT_CONTEXT_TIMEOUT)
+    max_output: int = parse_byte_count(DEFAULT_CONTEXT_OUTPUT)
+    given_timeout: float | None = None
+    given_max_output: int | None = None
+
+    def choose_timeout(self, own: str | float | None) -> float:
+        """Return the seconds that a command gets."""
+        if self.given_timeout is not None:
+            return self.given_timeout
+        return self.timeout if own is None else parse_seconds(own)
+
+    def choose_max_output(self, own: str | int | None) -> int:
+        """Return how many bytes of each stream are kept."""
+        if self.given_max_output is not None:
+            return self.given_max_output
+        return self.max_output if own is None else parse_byte_count(own)
 
 
 class ContextCommand(NamedTuple):
@@ -44,16 +75,21 @@ class ContextCommand(NamedTuple):
     command: str
     origin: str
     on_failure: FailurePolicy = "warn"
-    timeout: float = float(_DEFAULTS["timeout"])
-    max_output: int = parse_byte_count(_DEFAULTS["max_output"])
+    timeout: float = parse_seconds(DEFAULT_CONTEXT_TIMEOUT)
+    max_output: int = parse_byte_count(DEFAULT_CONTEXT_OUTPUT)
 
 
 class CommandOutput(NamedTuple):
-    """Hold what a command printed, as plain text without secrets, and how it ended."""
+    """Hold what a command printed, as plain text without secrets, and how it ended.
+
+    `left_out` counts the bytes that are missing in the text, of `total`.
+    """
 
     command: ContextCommand
     result: ProcessResult
     text: str
+    left_out: int = 0
+    total: int = 0
 
     @property
     def exit_code(self) -> int | None:
@@ -106,10 +142,12 @@ class CommandEnvironment(NamedTuple):
     mark: str = ""
 
 
-def parse_context_commands(items: Iterable[Mapping[str, Any]], origin: str) -> list[ContextCommand]:
-    """Return the commands of a list that `find_setting_fault` has accepted."""
+def parse_context_commands(
+    items: Iterable[tuple[Mapping[str, Any], str]], limits: CommandLimits
+) -> list[ContextCommand]:
+    """Return the commands of a list that `find_setting_fault` has accepted, each with its place."""
     commands = []
-    for item in items:
+    for item, origin in items:
         given = {key: value for key, value in item.items() if value is not None}
         values = {**_DEFAULTS, **given}
         commands.append(
@@ -118,17 +156,21 @@ def parse_context_commands(items: Iterable[Mapping[str, Any]], origin: str) -> l
                 values["command"],
                 origin,
                 values["on_failure"].lower(),
-                parse_seconds(values["timeout"]),
-                parse_byte_count(values["max_output"]),
+                limits.choose_timeout(values["timeout"]),
+                limits.choose_max_output(values["max_output"]),
             )
         )
     return commands
 
 
-def make_cli_commands(lines: Iterable[str]) -> list[ContextCommand]:
+def make_cli_commands(
+    lines: Iterable[str],
+    limits: CommandLimits = CommandLimits(),  # noqa: B008 - immutable
+) -> list[ContextCommand]:
     """Return the commands of `--exec`, named by their numbers."""
+    timeout, size = limits.choose_timeout(None), limits.choose_max_output(None)
     return [
-        ContextCommand(f"CLI Command {number}", line, "--exec")
+        ContextCommand(f"CLI Command {number}", line, "--exec", "warn", timeout, size)
         for number, line in enumerate(lines, 1)
     ]
 
@@ -174,6 +216,27 @@ def run_context_commands(
     return outputs
 
 
+def list_output_warnings(outputs: Iterable[CommandOutput]) -> list[PlanWarning]:
+    """Return a warning for each command that failed, and for each output that was shortened.
+
+    A failure that the configuration ignores needs none.
+    """
+    from cub.masking import mask_text
+
+    warnings = []
+    for output in outputs:
+        command = output.command
+        if output.failure and command.on_failure != "ignore":
+            hint = _TIME_HINT if output.result.cause == "wall" else ""
+            message = mask_text(f"the command {command.command!r} {output.failure}")
+            warnings.append(PlanWarning(message, command.origin, hint=hint))
+        if output.left_out and not (output.failure and command.on_failure == "ignore"):
+            loss = f"{output.left_out:,} of {output.total:,} bytes"
+            message = mask_text(f"{loss} of the output of {command.command!r} were left out")
+            warnings.append(PlanWarning(message, command.origin, hint=_SIZE_HINT))
+    return warnings
+
+
 def is_fatal(output: CommandOutput) -> bool:
     """Return whether nothing may go on after this command."""
     return bool(output.problem) and output.command.on_failure == "fail"
@@ -192,7 +255,8 @@ def run_context_command(
     limits = TimeLimits(command.timeout, None, _GRACE)
     captured = run_and_capture_streams(process, limits, stop, command.max_output)
     streams = (clean_output(data) for data in (captured.out, captured.err))
-    return CommandOutput(command, captured.result, "\n\n".join(filter(None, streams)))
+    text = "\n\n".join(filter(None, streams))
+    return CommandOutput(command, captured.result, text, captured.left_out, captured.total)
 
 
 def clean_output(data: bytes) -> str:

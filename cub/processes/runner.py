@@ -190,14 +190,17 @@ class CapturedOutput(NamedTuple):
     result: ProcessResult
     output: bytes
     total: int
+    left_out: int = 0
 
 
 class CapturedStreams(NamedTuple):
-    """Hold how it ended, and the kept parts of stdout and of stderr."""
+    """Hold how it ended, the kept parts of stdout and of stderr, and how many bytes they lack."""
 
     result: ProcessResult
     out: bytes
     err: bytes
+    total: int
+    left_out: int
 
 
 class _HeadAndTail:
@@ -219,10 +222,15 @@ class _HeadAndTail:
             del self.last[: -self.max_bytes]
         return part
 
+    @property
+    def left_out(self) -> int:
+        """Return the number of bytes that are not kept."""
+        return max(0, self.total - self.max_bytes)
+
     def get_rest(self) -> bytes:
         """Return what is kept after the first bytes, after a line that counts those left out."""
-        out = self.total - self.max_bytes
-        if out <= 0:
+        out = self.left_out
+        if not out:
             return bytes(self.last)
         tail = self.last[len(self.last) - (self.max_bytes - len(self.first)) :]
         return f"\n… {out:,} bytes left out …\n".encode() + tail
@@ -252,7 +260,7 @@ def run_and_capture(
         rest = ends.get_rest()
         if log and rest:
             log.write(rest)
-    return CapturedOutput(running.result, bytes(ends.first) + rest, ends.total)
+    return CapturedOutput(running.result, bytes(ends.first) + rest, ends.total, ends.left_out)
 
 
 def run_and_capture_streams(
@@ -267,4 +275,5 @@ def run_and_capture_streams(
         for chunk in running.iter_output():
             ends[chunk.stream].add(chunk.data)
     out, err = (bytes(end.first) + end.get_rest() for end in ends.values())
-    return CapturedStreams(running.result, out, err)
+    total, left_out = (sum(getattr(end, n) for end in ends.values()) for n in ("total", "left_out"))
+    return CapturedStreams(running.result, out, err, total, left_out)

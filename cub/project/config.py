@@ -65,7 +65,7 @@ def parse_config(
     root = parse_yaml(source)
     _require_known(root, source, version, schema)
     layer = parse_layer(root, source)
-    values: dict[str, Any] = {key: value for key, (value, _) in layer.values.items()}
+    values: dict[str, Any] = {key: row.value for key, row in layer.values.items()}
     return ProjectConfig(
         schema=values.get("schema"),
         requires_cub=str(values.get("requires-cub", "")),
@@ -123,10 +123,11 @@ MAX_UNKNOWN_KEYS = 20  # warnings of one kind
 
 
 class LayerValue(NamedTuple):
-    """Hold a value and its line."""
+    """Hold a value, its line, and the lines of a list's items."""
 
     value: Any
     line: int
+    item_lines: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -146,8 +147,9 @@ class ConfigLayer:
     def record_value(self, path: SettingPath, entry: MappingEntry) -> None:
         """Note a value, unless it is not set."""
         if (value := entry.value.to_python()) is not None:
-            line = self.source.get_line_number(entry.key.start)
-            self.values[".".join(path)] = LayerValue(value, line)
+            get_line = self.source.get_line_number
+            lines = tuple(get_line(item.start) for item in entry.value.items)
+            self.values[".".join(path)] = LayerValue(value, get_line(entry.key.start), lines)
 
     def make_error(self, path: SettingPath, node: ConfigNode, fault: SettingFault) -> CubError:
         """Make an error that names the place of a value, and its key."""

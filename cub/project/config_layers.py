@@ -45,13 +45,14 @@ class ConfigValue:
     """Hold a key's value; `where` is a file and line, `profile NAME`, a variable, or "".
 
     An agent or a profile is one value, `harnesses.NAME` or `profiles.NAME`. A mapping of keys has
-    the origin "several".
+    the origin "several". `item_places` has the file and line of each item of a list in a file.
     """
 
     key: str
     value: Any
     origin: ValueOrigin = "default"
     where: str = ""
+    item_places: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -233,13 +234,14 @@ def _build_tree(rows: list[ConfigValue], key: str) -> dict[str, Any]:
 def _add_layer(
     merged: ResolvedConfig, layer: ConfigLayer, origin: ValueOrigin, where: str = ""
 ) -> None:
-    for key, (value, line) in layer.values.items():
+    for key, (value, line, item_lines) in layer.values.items():
         setting = find_setting(tuple(key.split(".")))
         if origin != "project" and setting and setting.is_project_only:
             merged.warnings.append(PlanWarning(_describe_ignored(key), layer.source.path, line))
         else:
             location = where or f"{layer.source.path}:{line}"
-            merged.set_value(ConfigValue(key, value, origin, location), setting)
+            places = tuple(f"{layer.source.path}:{item_line}" for item_line in item_lines)
+            merged.set_value(ConfigValue(key, value, origin, location, places), setting)
 
 
 def _find_profile(project: ConfigLayer, user: ConfigLayer, name: str) -> ConfigLayer:

@@ -10,7 +10,13 @@ from cub.project.setting_kinds import (
     TIME_PATTERN,
     build_template_pattern,
 )
-from cub.project.settings import COMMAND_KEYS, SECTION_DESCRIPTIONS, SETTINGS, Setting
+from cub.project.settings import (
+    COMMAND_KEYS,
+    REQUIRED_COMMAND_KEYS,
+    SECTION_DESCRIPTIONS,
+    SETTINGS,
+    Setting,
+)
 
 JsonTree = dict[str, Any]
 _NULL = {"type": "null"}
@@ -71,7 +77,7 @@ def _make_command() -> JsonTree:
     return {
         "type": "object",
         "properties": rows,
-        "required": [row.key for row in COMMAND_KEYS if row.default is None],
+        "required": [*REQUIRED_COMMAND_KEYS],
     }
 
 

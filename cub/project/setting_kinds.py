@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cub.project.settings import COMMAND_KEYS, Setting, SettingKind
+from cub.project.settings import COMMAND_KEYS, REQUIRED_COMMAND_KEYS, Setting, SettingKind
 from cub.project.targets import find_target_problem
 
 TIME_PATTERN = r"[0-9]+(\.[0-9]+)?[smh]"
@@ -153,7 +153,7 @@ def _find_command_fault(_: Setting, number: int, item: Any) -> SettingFault | No
         return SettingFault("must be a mapping", "give it a name and a command", number)
     for row in COMMAND_KEYS:
         value = item.get(row.key)
-        if row.default is None and (value is None or value == ""):
+        if row.key in REQUIRED_COMMAND_KEYS and (value is None or value == ""):
             return SettingFault(f"lacks the key {row.key!r}", item=number)
         if row.key == "on_failure" and isinstance(value, str):
             value = value.lower()

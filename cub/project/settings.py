@@ -40,6 +40,7 @@ _PROJECT_ONLY = (
     "schema", "requires-cub", "targets", "placement", "inline", "map", "tasks", "ledger",
 )  # fmt: skip
 DEFAULT_MAP_TOKENS = 1500
+DEFAULT_CONTEXT_TIMEOUT, DEFAULT_CONTEXT_OUTPUT = "10s", "64kB"
 _ROWS = (
     Setting("schema", "whole", None, "The last applied migration; written by cub."),
     Setting("requires-cub", "specifier", None, "The allowed versions of cub."),
@@ -117,11 +118,16 @@ _ROWS = (
             "for all projects; only for claude and codex."),
     Setting("ledger.commit", "flag", True, "Whether git tracks the ledger."),
     Setting("context_commands", "commands", [], "Commands that add their output to prompts."),
+    Setting("context_timeout", "time", DEFAULT_CONTEXT_TIMEOUT, "Time limit of each of these "
+            "commands."),
+    Setting("context_max_output", "size", DEFAULT_CONTEXT_OUTPUT, "How much of stdout, and of "
+            "stderr, of each of these commands is kept."),
     Setting("context_parallel", "whole", 8, "How many of these commands run at the same time.",
             minimum=1),
 )  # fmt: skip
 
-# The keys of each item of `context_commands`; the first two are required.
+# The keys of each item of `context_commands`.
+REQUIRED_COMMAND_KEYS = ("name", "command")
 COMMAND_KEYS = (
     Setting("name", "text", None, "The name of the block."),
     Setting("command", "text", None, "The command line, run by /bin/sh."),
@@ -132,8 +138,13 @@ COMMAND_KEYS = (
         "What happens if the command fails.",
         ("warn", "ignore", "fail"),
     ),
-    Setting("timeout", "time", 10, "Time limit of the command."),
-    Setting("max_output", "size", "64kB", "How much of stdout, and of stderr, is kept."),
+    Setting("timeout", "time", None, "Time limit of the command, instead of context_timeout."),
+    Setting(
+        "max_output",
+        "size",
+        None,
+        "How much of stdout, and of stderr, is kept, instead of context_max_output.",
+    ),
 )
 
 SETTINGS = tuple(row._replace(is_project_only=row.path[0] in _PROJECT_ONLY) for row in _ROWS)

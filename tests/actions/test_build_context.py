@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -198,6 +199,35 @@ def test_bootstraps_of_rules_that_are_left_out_do_not_run(tmp_path: Path) -> Non
     )
     build = prepare_context(stores, call, is_preview=False)
     assert [bootstrap.name for bootstrap in build.bootstraps] == [".agents/rules/b.md (bootstrap)"]
+
+
+def test_nothing_is_cut_or_fails_in_silence(tmp_path: Path) -> None:
+    stores = make_project(tmp_path)
+    long = "head -c 200000 /dev/zero | tr '\\0' x"
+    write_files(stores.root, {
+        ".agents/rules/a-bootstrap": f"#!/bin/sh\n{long}; exit 4\n",
+        ".agents/tasks/t.md": TASK.replace("touch ran-inline;", "exit 3;"),
+    })  # fmt: skip
+    options = ContextOptions((f"{long}; exit 2",), trust=True)
+    call = ContextCall(ContextRequest("t"), stores.root, os.environ, options)
+    build = prepare_context(stores, call, is_preview=False)
+    list(build.run_bootstraps())
+    warnings = [f"{one.location}: {one.message}" for one in build.assemble().warnings]
+    assert warnings == [
+        ".agents/rules/a-bootstrap: this bootstrap exited with code 4",
+        ".agents/rules/a-bootstrap: 134,464 of 200,000 bytes of its output were left out",
+        f"--exec: the command {f'{long}; exit 2'!r} exited with code 2",
+        f"--exec: 134,464 of 200,000 bytes of the output of {f'{long}; exit 2'!r} were left out",
+        ".agents/tasks/t.md: the command 'exit 3; echo INLINE' exited with code 3",
+    ]
+    call = replace(
+        call,
+        options=ContextOptions(("sleep 9",), timeout="0.1s"),
+        request=ContextRequest(prompt="P"),
+    )
+    (warning,) = prepare_context(stores, call, is_preview=False).assemble().warnings
+    assert warning.message == "the command 'sleep 9' timed out after 0.1 seconds"
+    assert "--exec-timeout" in warning.hint
 
 
 def test_commands_of_the_caller_need_no_trust(tmp_path: Path) -> None:

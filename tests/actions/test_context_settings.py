@@ -51,13 +51,35 @@ def prepare(
 def test_configured_commands_come_first_and_each_has_its_origin(shelf: Path) -> None:
     configure(shelf, context_commands=[STATUS], context_parallel=3)
     options = ContextOptions(exec_lines=("date", "id"), trust=True)
-    commands, parallel = prepare(shelf, options)
+    commands, parallel, _ = prepare(shelf, options)
     assert [(c.name, c.command, c.origin) for c in commands] == [
-        ("Status", "git status", f"{CONFIG_FILE}:2"),
+        ("Status", "git status", f"{CONFIG_FILE}:3"),
         ("CLI Command 1", "date", "--exec"),
         ("CLI Command 2", "id", "--exec"),
     ]
     assert parallel == 3
+
+
+def test_each_has_the_line_of_its_own_item_and_the_nearest_limits(shelf: Path) -> None:
+    own = {**STATUS, "timeout": "5s", "max_output": "1kB"}
+    configure(
+        shelf, context_commands=[STATUS, own, own], context_timeout="1m", context_max_output="2kB"
+    )
+    options = ContextOptions(exec_lines=("date",), trust=True)
+    first, second, third, last = prepare(shelf, options).commands
+    lines = (shelf / CONFIG_FILE).read_text("utf-8").splitlines()
+    for command in (first, second, third):
+        assert lines[int(command.origin.rpartition(":")[2]) - 1].strip() == "{"
+    assert len({first.origin, second.origin, third.origin}) == 3
+    assert (first.timeout, first.max_output) == (last.timeout, last.max_output) == (60, 2048)
+    assert (third.timeout, third.max_output) == (5, 1024)
+    options = ContextOptions(("date",), trust=True, timeout="2s", max_output="1MB")
+    found = prepare(shelf, options)
+    assert {(c.timeout, c.max_output) for c in found.commands} == {(2, 1 << 20)}
+    with pytest.raises(CubError, match="'soon' is not a time"):
+        prepare(shelf, ContextOptions(timeout="soon"))
+    with pytest.raises(CubError, match="'lots' is not a size"):
+        prepare(shelf, ContextOptions(max_output="lots"))
 
 
 def test_without_the_configured_ones_those_of_the_call_are_left(shelf: Path) -> None:

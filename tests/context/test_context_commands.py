@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cub.context.context_commands import (
     CommandEnvironment,
+    CommandLimits,
     CommandOutput,
     ContextCommand,
     make_cli_commands,
@@ -149,7 +150,7 @@ def test_a_request_to_stop_ends_all(tmp_path: Path) -> None:
 def test_the_items_of_a_configuration_are_commands() -> None:
     items = [{"name": "A", "command": "a"}, {"name": "B", "command": "b", "timeout": "1m"}]
     items.append({"name": "C", "command": "c", "on_failure": "IGNORE", "max_output": "1kB"})
-    first, second, third = parse_context_commands(items, "here")
+    first, second, third = parse_context_commands(((i, "here") for i in items), CommandLimits())
     assert first == ContextCommand("A", "a", "here", "warn", 10.0, 65_536)
     assert second.timeout == 60
     assert (third.on_failure, third.max_output) == ("ignore", 1024)

@@ -31,7 +31,11 @@ from cub.actions.run.verdict import (
     judge_by_checks,
     judge_files,
 )
-from cub.context.context_commands import CommandEnvironment, run_context_commands
+from cub.context.context_commands import (
+    CommandEnvironment,
+    list_output_warnings,
+    run_context_commands,
+)
 from cub.context.output_blocks import make_blocks
 from cub.debug_log import log_debug
 from cub.errors import CubError
@@ -56,7 +60,7 @@ def run_start_commands(
 
     What they do to files is none of the attempt's work, as with the checks before it.
     """
-    commands, parallel = context.settings.context
+    commands, parallel, _ = context.settings.context
     if not commands:
         return None
     mark = make_attempt_mark(context.folder, attempt.files, attempt.task_id)
@@ -67,6 +71,7 @@ def run_start_commands(
     try:
         outputs = run_context_commands(commands, environment, parallel, context.stop, report)
         attempt.blocks = make_blocks(outputs)
+        lines += [f"{one.location}: {one.message}" for one in list_output_warnings(outputs)]
     except CubError as error:
         failure = error
     for line in lines:

@@ -15,6 +15,8 @@ from cub.cli.context_options import (
     ConfirmContextExec,
     Debug,
     Exec,
+    ExecTimeout,
+    MaxOutput,
     NoContextExec,
     Profile,
     Trust,
@@ -135,6 +137,8 @@ def context(
     trust: Trust = False,
     estimator: EstimatorOption = Estimator.CUB,
     debug: Debug = False,
+    exec_timeout: ExecTimeout = "",
+    max_output: MaxOutput = "",
     explain: Explain = False,
     list_tasks: ListTasks = False,
     output_file: Output = None,
@@ -168,8 +172,9 @@ def context(
         agent, str((directory / path).resolve()) if path else "", piped,
     )  # fmt: skip
     options = ContextOptions(
-        tuple(exec_lines or ()), no_context_exec, confirm_context_exec, trust, debug
-    )
+        tuple(exec_lines or ()), no_context_exec, confirm_context_exec, trust, debug,
+        exec_timeout, max_output,
+    )  # fmt: skip
     call = ContextCall(request, directory, os.environ, options, profile, not no_bootstrap)
     stores = open_task_stores(context)
     build = prepare_context(stores, call, is_preview=explain)
@@ -286,8 +291,6 @@ def _build(build: ContextBuild, options: ContextOptions) -> AssembledContext:
         output.print_message(f"Bootstrap: {run.bootstrap.name}")
         for line in run.text.splitlines():
             output.print_message(line)
-        if run.problem:
-            output.print_message(f"The bootstrap {run.bootstrap.name} {run.problem}.")
     return build.assemble(choose_audit(options))
 
 

@@ -83,7 +83,7 @@ def test_what_a_bootstrap_prints_stands_under_its_name(project: Path) -> None:
         "Bootstrap: .agents/rules/go-bootstrap",
         "one",
         "two",
-        "The bootstrap .agents/rules/go-bootstrap exited with code 4.",
+        "warning: .agents/rules/go-bootstrap: this bootstrap exited with code 4",
     ]
     assert (done.code, done.out) == (0, "# Go\n\n# Python\n\n# Ovens\n\nP")
     assert "Bootstrap" not in context(project, "--trust", "--no-bootstrap", "--prompt", "P").err
@@ -96,7 +96,7 @@ def test_what_ran_is_logged_for_debugging(project: Path) -> None:
     done = context(project, "--trust", "--debug", "--prompt", "P", "--exec", "exit 3")
     lines = [line for line in done.err.splitlines() if line.startswith("ran ")]
     assert [line.partition(" s,")[0].rpartition(",")[0] for line in lines] == [
-        f"ran 'echo a' ({CONFIG}:1): succeeded",
+        f"ran 'echo a' ({CONFIG}:2): succeeded",
         "ran 'exit 3' (--exec): exited with code 3",
     ]
 
