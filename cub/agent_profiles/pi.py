@@ -87,6 +87,7 @@ PI = AgentProfile(
     resume=("pi", "--session"),
     oldest_version="0.74.2",
     installation="npm install -g --ignore-scripts @earendil-works/pi-coding-agent",
+    resume=("pi", "--session"),
     login="run `pi` and log in with /login, or set the key of your provider",
     reports_cost=True,
     project_files=("AGENTS.md",),
