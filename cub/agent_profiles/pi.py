@@ -84,7 +84,6 @@ PI = AgentProfile(
     name="pi",
     title="pi",
     program="pi",
-    resume=("pi", "--session"),
     oldest_version="0.74.2",
     installation="npm install -g --ignore-scripts @earendil-works/pi-coding-agent",
     resume=("pi", "--session"),
