@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cub.actions.context_settings import ContextOptions, ContextSettings
     from cub.context.context_commands import CommandEnvironment, ContextCommand
     from cub.context.output_blocks import OutputBlock
+    from cub.edit.plan import PlanWarning
 
 _PANEL = "Output of commands"
 _MAX_SHOWN_CHARS = 4_000  # of a command or a script
@@ -111,8 +112,11 @@ def format_command(title: str, text: str) -> list[str]:
 
 def run_commands(
     settings: ContextSettings, options: ContextOptions, environment: CommandEnvironment
-) -> list[OutputBlock]:
-    """Run context commands as the options say, after a confirmation; return their blocks."""
+) -> tuple[list[OutputBlock], list[PlanWarning]]:
+    """Run context commands as the options say, after a confirmation.
+
+    Return their blocks, and warnings about what failed or was shortened.
+    """
     from cub.context.context_commands import list_output_warnings, run_context_commands
     from cub.context.output_blocks import make_blocks
 
@@ -120,8 +124,7 @@ def run_commands(
         confirm_commands(settings.commands)
     report = choose_audit(options)
     outputs = run_context_commands(settings.commands, environment, settings.parallel, report=report)
-    output.print_warnings(list_output_warnings(outputs))
-    return make_blocks(outputs)
+    return make_blocks(outputs), list_output_warnings(outputs)
 
 
 def choose_audit(options: ContextOptions) -> Callable[[str], None]:

@@ -258,7 +258,9 @@ def _run_context_commands(
     from cub.context.context_commands import CommandEnvironment
 
     environ = build_environment(prepared.values["run.hide_env"].value)
-    blocks = run_commands(settings, options, CommandEnvironment(project.root, environ))
+    surroundings = CommandEnvironment(project.root, environ)
+    blocks, warnings = run_commands(settings, options, surroundings)
+    output.print_warnings(warnings)
     return [block.format() for block in blocks]
 
 

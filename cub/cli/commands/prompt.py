@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cub.actions.build_prompt import BuiltPrompt
     from cub.actions.context_settings import ContextOptions
     from cub.actions.tasks.stores import Stores
+    from cub.edit.plan import PlanWarning
     from cub.prompt.task_prompt import TaskPrompt
 
 app = typer.Typer(add_completion=False)
@@ -104,14 +105,17 @@ def _build(
     values = resolve_config(project, os.environ, profile).values
     prompt_options = read_prompt_options(stores, key, values)  # no command for an unknown task
     settings = prepare_context_commands(project, stores.root, values, options, profile)
+    warnings: list[PlanWarning] = []
     if settings.commands:
         from cub.actions.tasks.current_attempt import build_environment
         from cub.context.context_commands import CommandEnvironment
 
         environ = build_environment(values["run.hide_env"].value)
-        blocks = run_commands(settings, options, CommandEnvironment(project.root, environ))
+        surroundings = CommandEnvironment(project.root, environ)
+        blocks, warnings = run_commands(settings, options, surroundings)
         prompt_options = prompt_options._replace(blocks=tuple(blocks))
-    return build_task_prompt(stores, key, prompt_options, budget)
+    built = build_task_prompt(stores, key, prompt_options, budget)
+    return built._replace(warnings=[*warnings, *built.warnings])
 
 
 def _print_prompt(built: BuiltPrompt, *, explain: bool) -> None:

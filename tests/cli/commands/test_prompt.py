@@ -138,10 +138,17 @@ def configure(root: Path, **keys: object) -> None:
     (root / ".cub/config.yaml").write_text(json.dumps(keys), "utf-8")
 
 
+def test_a_command_that_fails_is_an_entry_of_json(bakery: Path, cub: Cub) -> None:
+    assert bakery.is_dir()
+    printed = cub("prompt", KEY, "--json", "--exec", "exit 3")
+    messages = [warning["message"] for warning in json.loads(printed.out)["warnings"]]
+    assert messages == ["the command 'exit 3' exited with code 3"]
+
+
 def test_the_output_of_commands_stands_in_front(bakery: Path, cub: Cub) -> None:
     configure(bakery, context_commands=[NAMED], run={"hide_env": ["SECRET_*"]})
     printed = cub("prompt", KEY, "--trust", "--exec", "echo '# Loud'; exit 3", SECRET_WORD="salt")
-    assert (printed.code, printed.err) == (0, "")
+    assert (printed.code, printed.err.count("exited with code")) == (0, 2)
     hidden = OutputBlock("Place", "Command exited with code 1", bakery.name)
     assert printed.out.startswith(hidden.format() + "\n\n--- Context Error: CLI Command 1 ---\n")
     failed = OutputBlock("CLI Command 1", "Command exited with code 3", "# Loud")
