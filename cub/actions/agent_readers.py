@@ -88,7 +88,8 @@ def suggest_reading_fix(
         return ""
     if any(source.is_cut for source in faulty):
         return UNREAD_HINT
-    if all(source.times > 1 and source.path not in _OWN_TEXTS for source in faulty):
+    users = [one for one in faulty if one.label != SECTION_LABEL and one.path not in _OWN_TEXTS]
+    if users == faulty and all(source.times > 1 for source in faulty):
         return _suggest_removal(faulty[0])
     if agent == "claude" and (fix := _suggest_settings_fix(project, faulty)):
         return fix

@@ -128,6 +128,7 @@ AGENTS = {
     "run-with-codex.md": ("codex", "codex-cli 0.169.0"),
     "run-with-gemini.md": ("gemini", "0.61.0"),
     "run-with-opencode.md": ("opencode", "1.18.33"),
+    "run-with-pi.md": ("pi", "1.6.0"),
 }
 PROVE = "prove-what-agents-read.md"
 TASK = "cub task add 'Count the loaves that are left over' --check 'python3 -m unittest -q'"
