@@ -107,13 +107,17 @@ def test_a_text_that_is_too_large_to_be_copied_is_unknown(project: Path, tmp_pat
 
 
 @pytest.mark.thorough
-def test_files_that_no_run_promises_are_shown_if_they_arrive(project: Path, tmp_path: Path) -> None:
+def test_rules_have_to_arrive_and_files_of_directories_are_named(
+    project: Path, tmp_path: Path
+) -> None:
     write(project, "AGENTS.md", RULES)
-    for name in (".claude/rules/a.md", ".claude/rules/b.md", "src/AGENTS.md"):
+    rules = (".claude/rules/a.md", ".claude/rules/b.md")
+    for name in (*rules, "src/AGENTS.md"):
         write(project, name, f"{name}\n")
-    proof = prove(project, tmp_path, reads=("AGENTS.md", ".claude/rules/b.md"))
-    assert seen(proof)[".claude/rules/b.md"] == (ONCE, ONCE)
-    assert (proof.unread, proof.is_kept) == (["src/AGENTS.md", ".claude/rules/a.md"], True)
+    proof = prove(project, tmp_path, reads=("AGENTS.md", *rules))
+    assert [seen(proof)[name] for name in rules] == [(ONCE, ONCE)] * 2
+    assert (proof.unread, proof.is_kept) == (["src/AGENTS.md"], True)
+    assert not prove(project, tmp_path / "again", reads=("AGENTS.md", rules[0])).is_kept
 
 
 @pytest.mark.thorough
