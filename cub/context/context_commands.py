@@ -35,8 +35,7 @@ _NESTED = re.compile(r'"[^"]*(?:`|\$\()|<<|\$\(\(')
 _OWN_NAME = re.compile(r"(?=.*[a-z])[A-Za-z_][A-Za-z0-9_]*")
 _PREFIX = "CUB_PARAMETER_"
 _DEFAULTS: Mapping[str, Any] = {row.key: row.default for row in COMMAND_KEYS}
-_TIME_HINT = "`context_timeout` and `cub context --exec-timeout` change the limit"
-_SIZE_HINT = "`context_max_output` and `cub context --max-output` change the limit"
+_LIMIT_OPTIONS = {"timeout": "--exec-timeout", "max_output": "--max-output"}
 
 FailurePolicy = Literal["warn", "ignore", "fail"]
 
@@ -69,6 +68,7 @@ class ContextCommand(NamedTuple):
     """Describe a command: `origin` says who asks for it, as `.cub/config.yaml:3` or `--exec`.
 
     `timeout` is in seconds; `max_output` counts the bytes of stdout, and those of stderr.
+    `own_keys` are the limits that its entry of the configuration sets.
     """
 
     name: str
@@ -77,6 +77,7 @@ class ContextCommand(NamedTuple):
     on_failure: FailurePolicy = "warn"
     timeout: float = parse_seconds(DEFAULT_CONTEXT_TIMEOUT)
     max_output: int = parse_byte_count(DEFAULT_CONTEXT_OUTPUT)
+    own_keys: tuple[str, ...] = ()
 
 
 class CommandOutput(NamedTuple):
@@ -158,6 +159,7 @@ def parse_context_commands(
                 values["on_failure"].lower(),
                 limits.choose_timeout(values["timeout"]),
                 limits.choose_max_output(values["max_output"]),
+                tuple(given.keys() & _LIMIT_OPTIONS.keys()),
             )
         )
     return commands
@@ -227,14 +229,21 @@ def list_output_warnings(outputs: Iterable[CommandOutput]) -> list[PlanWarning]:
     for output in outputs:
         command = output.command
         if output.failure and command.on_failure != "ignore":
-            hint = _TIME_HINT if output.result.cause == "wall" else ""
+            hint = _make_limit_hint(command, "timeout") if output.result.cause == "wall" else ""
             message = mask_text(f"the command {command.command!r} {output.failure}")
             warnings.append(PlanWarning(message, command.origin, hint=hint))
         if output.left_out and not (output.failure and command.on_failure == "ignore"):
             loss = f"{output.left_out:,} of {output.total:,} bytes"
             message = mask_text(f"{loss} of the output of {command.command!r} were left out")
-            warnings.append(PlanWarning(message, command.origin, hint=_SIZE_HINT))
+            hint = _make_limit_hint(command, "max_output")
+            warnings.append(PlanWarning(message, command.origin, hint=hint))
     return warnings
+
+
+def _make_limit_hint(command: ContextCommand, key: str) -> str:
+    """Say what changes a limit: an entry's own key has precedence over the one for all."""
+    setting = f"`{key}` of this command" if key in command.own_keys else f"`context_{key}`"
+    return f"{setting} and `cub context {_LIMIT_OPTIONS[key]}` change the limit"
 
 
 def is_fatal(output: CommandOutput) -> bool:

@@ -36,13 +36,13 @@ def in_terminal(
     *arguments: str,
     cwd: Path,
     home: Path,
-    answer: str | signal.Signals = "",
+    answer: str | signal.Signals | Callable[[], str] = "",
     at: str = "",
     program: Sequence[str] = (),
     **env: str,
 ) -> Screen:
     """Run cub, or another `program` of Python's, in a terminal with colors; when it has printed
-    `at`, `answer` it.
+    `at`, `answer` it; a function does something first, and returns what to type.
     """
     if os.name == "nt":
         pytest.skip("needs a pseudo terminal")
@@ -56,7 +56,7 @@ def in_terminal(
             if isinstance(answer, signal.Signals):
                 text += _read(ours, press=lambda: process.send_signal(answer))
             else:
-                os.write(ours, answer.encode())
+                os.write(ours, (answer() if callable(answer) else answer).encode())
                 text += _read(ours)
         except BaseException:
             process.kill()

@@ -14,6 +14,7 @@ from cub.context.context_commands import (
     CommandLimits,
     CommandOutput,
     ContextCommand,
+    list_output_warnings,
     make_cli_commands,
     parse_context_commands,
     quote_parameters,
@@ -97,6 +98,24 @@ def test_a_time_limit_ends_all_that_was_started(tmp_path: Path, line: str) -> No
     assert output.problem == "Command timed out after 0.3 seconds"
     assert output.exit_code is None
     assert find_marked(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("item", "hints"),
+    [
+        ({}, ["`context_timeout` and", "`context_max_output` and"]),
+        ({"timeout": 0.1}, ["`timeout` of this command and", "`context_max_output` and"]),
+        ({"max_output": 1}, ["`context_timeout` and", "`max_output` of this command and"]),
+    ],
+)
+def test_a_hint_names_the_key_that_changes_the_limit(
+    tmp_path: Path, item: dict[str, object], hints: list[str]
+) -> None:
+    full = {"name": "N", "command": "echo 12; sleep 9", **item}
+    commands = parse_context_commands([(full, "here")], CommandLimits(0.1, 1))
+    outputs = run_context_commands(commands, CommandEnvironment(tmp_path, os.environ), 1)
+    shown = [warning.hint for warning in list_output_warnings(outputs)]
+    assert [hint.partition(" and ")[0] + " and" for hint in shown] == hints
 
 
 def find_marked(mark: Path) -> list[int]:

@@ -12,6 +12,7 @@ import pytest
 
 from cub.cli.piped_text import PipedText, read_piped_text, read_requested_text
 from cub.errors import CubError
+from tests.cli.terminal import in_terminal
 from tests.command_line import Result, call_cub
 from tests.context.places import write_files
 
@@ -121,6 +122,29 @@ def test_nobody_to_ask_means_no(project: Path) -> None:
     done = context(project, "--prompt", "P", "--exec", "touch ran", "--confirm-context-exec")
     assert (done.code, done.out) == (1, "")
     assert not (project / "ran").exists()
+
+
+def test_a_bootstrap_that_changes_during_the_question_runs_as_shown(
+    project: Path, home: Path
+) -> None:
+    script = project / ".agents/rules/go-bootstrap"
+    script.write_text("#!/bin/sh\necho shown > ran\n", encoding="utf-8")
+    script.chmod(0o755)
+
+    def change_and_agree() -> str:
+        script.write_text("#!/bin/sh\necho other > ran\n", encoding="utf-8")
+        return "y\n"
+
+    screen = in_terminal(
+        *("context", "--trust", "--confirm-context-exec", "--prompt", "P"),
+        cwd=project,
+        home=home,
+        at="Run this command?",
+        answer=change_and_agree,
+    )
+    assert screen.code == 0
+    assert "echo shown > ran" in screen.text
+    assert (project / "ran").read_text() == "shown\n"
 
 
 def test_explain_lists_what_is_in_and_runs_nothing(project: Path) -> None:
