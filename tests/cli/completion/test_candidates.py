@@ -266,10 +266,10 @@ def parameters(command: object, context: typer.Context) -> Iterator[TyperArgumen
 FREE = {
     "--accept", "--allow", "--append-system-prompt", "--append-system-prompt-file", "--apply",
     "--as", "--attempt", "--before", "--branch", "--budget-tokens", "--budget-usd", "--check",
-    "--deny", "--description", "--exclude", "--exec", "--explain", "--file", "--idle-timeout",
-    "--ignore", "--limit", "--lines", "--max-budget-usd", "--max-iterations", "--max-turns",
-    "--message", "--model",
-    "--note", "--output", "--path", "--prompt", "--search", "--select", "--timeout",
+    "--deny", "--description", "--exclude", "--exec", "--exec-timeout", "--explain", "--file",
+    "--idle-timeout", "--ignore", "--limit", "--lines", "--max-budget-usd", "--max-iterations",
+    "--max-output", "--max-turns", "--message", "--model", "--note", "--output", "--path",
+    "--prompt", "--prompt-file", "--search", "--select", "--timeout",
     "--title", "--tokens", "-C", "-p", "-s",
 }  # fmt: skip
 
