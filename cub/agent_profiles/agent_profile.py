@@ -55,6 +55,21 @@ class ReadingList(NamedTuple):
         return ListLocation(next(existing, self.files[-1]), self.keys, self.format)
 
 
+class SessionSteps(NamedTuple):
+    """Say how an agent is brought to moments of a session; what is empty can't be done.
+
+    `resume` are arguments that continue the last session, `subagent` is a tool that starts another
+    agent on a `prompt`, with its other arguments, and at `full_tokens` of a request it compacts.
+    """
+
+    resume: tuple[str, ...] = ()
+    subagent: tuple[str, Mapping[str, str]] = ("", {})
+    full_tokens: int = 0
+
+
+NO_STEPS = SessionSteps()
+
+
 @dataclass(slots=True)
 class Redirect:
     """Hold what makes an agent use a model server: its whole environment except PATH, and more.
@@ -90,7 +105,7 @@ class AgentProfile:
     `folder` has its settings. `settings` and `executables` are regular expressions of paths: of
     settings that can make it execute something, and of files that it executes or obeys.
     `reading_list` is None if it has no such setting; so is `redirect`, which points it at a model
-    server, and `reading` if cub does not know what it loads at its start.
+    server, and `reading` if cub does not know what it loads at its start. `steps` are for proofs.
     """
 
     title: str
@@ -111,6 +126,7 @@ class AgentProfile:
     reading_list: ReadingList | None = None
     redirect: Callable[[Redirect], None] | None = None
     reading: AgentReading | None = None
+    steps: SessionSteps = NO_STEPS
 
     def build_resume_command(self, session: str) -> str:
         """Return the command that resumes a session; "" if there is none, or for a strange id."""

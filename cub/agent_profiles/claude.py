@@ -8,7 +8,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile, compile_glob
-from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, Redirect, is_root
+from cub.agent_profiles.agent_profile import (
+    DUMMY_KEY,
+    AgentProfile,
+    Redirect,
+    SessionSteps,
+    is_root,
+)
 from cub.edit.document import Document
 from cub.edit.file_imports import find_imports
 
@@ -183,6 +189,10 @@ CLAUDE = AgentProfile(
     settings=(r"\.claude/settings(?:\.local)?\.json", r"\.mcp\.json"),
     executables=(r"\.claude/(?:agents|commands|skills)/.*",),
     redirect=_redirect,
+    steps=SessionSteps(
+        ("--continue",),
+        ("Agent", {"description": "Test", "subagent_type": "general-purpose"}),
+    ),
     reading=AgentReading(
         _list_claude_entries,
         _find_claude_imports,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
-from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, Redirect
+from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, Redirect, SessionSteps
 
 CODEX_OVERRIDE = "AGENTS.override.md"  # it takes the place of AGENTS.md
 CODEX_MAX_BYTES = 32 * 1024  # its `project_doc_max_bytes`, unless set
@@ -115,5 +115,6 @@ CODEX = AgentProfile(
     settings=(r"\.codex/config\.toml",),
     executables=(r"\.codex/prompts/.*",),
     redirect=_redirect,
+    steps=SessionSteps(("resume", "--last"), full_tokens=260_000),
     reading=AgentReading(_list_codex_entries, prevent_load=_exclude_from_codex),
 )

@@ -7,7 +7,13 @@ import re
 from collections.abc import Iterator
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
-from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ReadingList, Redirect
+from cub.agent_profiles.agent_profile import (
+    DUMMY_KEY,
+    AgentProfile,
+    ReadingList,
+    Redirect,
+    SessionSteps,
+)
 from cub.config_edit.config_text import STRICT_JSON
 from cub.config_edit.string_list import read_string_list
 from cub.errors import CubError
@@ -103,5 +109,6 @@ GEMINI = AgentProfile(
     executables=(r"\.gemini/(?:agents?|commands?)/.*",),
     reading_list=GEMINI_LIST,
     redirect=_redirect,
+    steps=SessionSteps(("--resume", "latest"), ("invoke_agent", {"agent_name": "generalist"})),
     reading=AgentReading(_list_gemini_entries, _find_gemini_imports, 5, repeats_imports=True),
 )

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
-from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ReadingList, Redirect
+from cub.agent_profiles.agent_profile import (
+    DUMMY_KEY,
+    AgentProfile,
+    ReadingList,
+    Redirect,
+    SessionSteps,
+)
 from cub.config_edit.config_text import JSON
 
 _CLAUDE_FLAGS = ("OPENCODE_DISABLE_CLAUDE_CODE", "OPENCODE_DISABLE_CLAUDE_CODE_PROMPT")
@@ -103,5 +109,10 @@ OPENCODE = AgentProfile(
     executables=(r"\.opencode/(?:agents?|commands?)/.*",),
     reading_list=OPENCODE_LIST,
     redirect=_redirect,
+    steps=SessionSteps(
+        ("--continue",),
+        ("task", {"description": "Test", "subagent_type": "general"}),
+        full_tokens=199_000,
+    ),
     reading=AgentReading(_list_opencode_entries),
 )

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
-from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, Redirect
+from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, Redirect, SessionSteps
 
 PI_FOLDER_VARIABLE, PI_FOLDER = "PI_CODING_AGENT_DIR", ".pi/agent"
 APPENDED_FILE = "APPEND_SYSTEM.md"
@@ -96,5 +96,6 @@ PI = AgentProfile(
     settings=(r"\.pi/(?:settings|mcp)\.json", r"\.pi/(?:extensions|npm|git)(?:/.*)?"),
     executables=(r"\.pi/(?:skills|prompts)/.*", r"\.pi/(?:APPEND_)?SYSTEM\.md"),
     redirect=_redirect,
+    steps=SessionSteps(("--continue",)),
     reading=AgentReading(_list_pi_entries, prevent_load=_exclude_from_pi),
 )

@@ -90,6 +90,8 @@ def proofs_to_json(
             "version": proof.version or None,
             "ok": proof.is_kept,
             "problem": proof.problem or None,
+            "after": proof.after or None,
+            "tested": proof.is_tested,
             "offline": proof.is_offline,
             "left_out": list(proof.left_out),
             "unread": list(proof.unread),

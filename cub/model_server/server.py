@@ -91,12 +91,17 @@ class ModelServer:
 
     Main requests take the replies in order, and a final text after the last one; a function
     returns one for each. An agent that repeats a request takes the next reply. Side requests get a
-    short text. Closing ends what still hangs.
+    short text, unless `side_reply` is another one. Closing ends what still hangs.
     """
 
-    def __init__(self, replies: Iterable[Reply] | Callable[[RecordedRequest], Reply] = ()) -> None:
+    def __init__(
+        self,
+        replies: Iterable[Reply] | Callable[[RecordedRequest], Reply] = (),
+        side_reply: Reply = SIDE_REPLY,
+    ) -> None:
         rest = iter(()) if callable(replies) else iter(replies)
         self._choose = replies if callable(replies) else lambda _: next(rest, FINAL_REPLY)
+        self._side_reply = side_reply
         self._requests: list[RecordedRequest] = []
         self._changed = Condition()
         self._closing = Event()
@@ -144,7 +149,7 @@ class ModelServer:
             self._requests.append(request)
             number = len(self._requests)
             self._changed.notify_all()
-            reply = SIDE_REPLY if request.is_side_request else self._choose(request)
+            reply = self._side_reply if request.is_side_request else self._choose(request)
         if reply.hangs:
             self._closing.wait()
         return build_turn(number, request, reply), reply

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,10 +19,12 @@ from cub.actions.agents.agent_survey import InstalledAgent
 from cub.actions.agents.marked_project import MarkedText, mark_project
 from cub.actions.agents.project_copy import ProjectCopy, copy_project, list_user_settings
 from cub.actions.agents.recorded_start import AgentLaunch, RecordedStart, record_starts
+from cub.actions.agents.session_moments import Moment, find_obstacle
 from cub.actions.agents.text_marks import Arrival, count_arrivals
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.run.agent_texts import prepare_agent_context
 from cub.actions.run.run_folders import PROMPT_FILE, SYSTEM_FILE
+from cub.agent_profiles.profiles import find_profile
 from cub.errors import CubError
 from cub.harness.base import LaunchRequest
 from cub.harness.native_harness import NativeHarness, NativeOptions
@@ -66,7 +69,8 @@ class AgentProof:
 
     `left_out` are files of the project that it did not get, as they run something. `unread` are
     files with instructions that it did not read, and no run hands over. `unused` are the user's
-    own files and variables that it was started without.
+    own files and variables that it was started without. `after` is the moment of a session that it
+    was brought to; `is_tested` is False if it can't be.
     """
 
     name: str
@@ -78,11 +82,14 @@ class AgentProof:
     unread: Sequence[str] = ()
     unused: Sequence[str] = ()
     problem: str = ""
+    after: Moment = ""
+    is_tested: bool = True
 
     @property
     def is_kept(self) -> bool:
-        """Return whether each text that `cub run` promises arrived in full, and once."""
-        return not self.problem and all(one.is_kept for one in self.sources)
+        """Return whether nothing is wrong: each promised text arrived in full, and once."""
+        is_right = not self.problem and all(one.is_kept for one in self.sources)
+        return is_right or not self.is_tested
 
 
 def is_trusted(project: Project) -> bool:
@@ -99,14 +106,19 @@ def prove_agent(
     *,
     is_trusted: bool,
     folder: str = "",
+    after: Moment = "",
 ) -> AgentProof:
     """Return what reaches the model; nothing in the project is changed.
 
     `is_trusted`: what the project has agents execute may run. In interactive use, the agent is
-    started in a folder of the project; a run is always at the root.
+    started in a folder of the project; a run is always at the root. `after`: what reaches the model
+    first after a moment of a session.
     """
+    empty = AgentProof(agent.name, agent.title, agent.version, after=after)
     if agent.problem:
-        return AgentProof(agent.name, agent.title, "", problem=agent.problem)
+        return replace(empty, version="", problem=agent.problem)
+    if obstacle := find_obstacle(find_profile(agent.name), after):
+        return replace(empty, problem=obstacle, is_tested=False)
     with tempfile.TemporaryDirectory(prefix="cub-proof-", ignore_cleanup_errors=True) as name:
         base = Path(os.path.realpath(name))
         try:
@@ -117,22 +129,27 @@ def prove_agent(
             ]
             harness = _make_harness(agent, is_trusted=is_trusted)
             prepared = _prepare(harness, agent.version, project, copies, folder)
+            sessions = prepared.launches
+            if after == "resume":
+                folders = (base / mode / "resumed" for mode in _MODES)
+                resumed = map(partial(_resume, harness), prepared.launches, folders)
+                sessions = [[*one, next(resumed)] for one in sessions]
             (base / "home").mkdir()
             path = environ.get("PATH", os.defpath)
-            starts = record_starts(agent.name, prepared.launches, base / "home", path)
+            starts = record_starts(agent.name, sessions, base / "home", path, after=after)
         except CubError as error:
-            return AgentProof(agent.name, agent.title, agent.version, problem=error.message)
-    seen = _compare(prepared.texts, starts)
-    return AgentProof(
-        agent.name,
-        agent.title,
-        agent.version,
-        [one for one in seen if _is_shown(one)],
-        all(start.is_offline for start in starts),
-        prepared.left_out,
-        [one.label for one in seen if not _is_shown(one)],
-        list_user_settings(agent.name, environ),
-        next((_describe_silence(start) for start in starts if not start.texts), ""),
+            return replace(empty, problem=error.message)
+    seen = [_excuse(one) if after else one for one in _compare(prepared.texts, starts)]
+    silent = [start for start in starts if not start.texts]
+    return replace(
+        empty,
+        sources=[one for one in seen if _is_shown(one)],
+        is_offline=all(start.is_offline for start in starts),
+        left_out=prepared.left_out,
+        unread=[one.label for one in seen if not _is_shown(one)],
+        unused=list_user_settings(agent.name, environ),
+        problem=next(map(_describe_silence, silent), ""),
+        is_tested=not after or not any(start.has_asked for start in silent),
     )
 
 
@@ -140,7 +157,7 @@ class _Prepared(NamedTuple):
     """Hold the marked texts, how to start the agent with them, and what it does not get."""
 
     texts: list[MarkedText]
-    launches: list[AgentLaunch]
+    launches: list[list[AgentLaunch]]
     left_out: tuple[str, ...]
 
 
@@ -172,8 +189,8 @@ def _prepare(
         system_prompt=handover, folder=copies[1].base.parent, arguments=context.arguments
     )
     launches = [
-        _make_launch(harness, alone, copies[0].root / folder),
-        _make_launch(harness, run, copies[1].root),
+        [_make_launch(harness, alone, copies[0].root / folder)],
+        [_make_launch(harness, run, copies[1].root)],
     ]
     return _Prepared([*marked.texts, *lost], launches, copies[0].left_out)
 
@@ -196,6 +213,21 @@ def _make_launch(harness: NativeHarness, request: LaunchRequest, root: Path) -> 
     return AgentLaunch(argv, stdin.decode("utf-8", "replace"), environ, root.as_posix())
 
 
+def _resume(harness: NativeHarness, session: list[AgentLaunch], folder: Path) -> AgentLaunch:
+    """Return how the user continues a session, also one of a run: with the agent's own command."""
+    folder.mkdir()
+    request = LaunchRequest(_PROMPT, "", folder, "proof", 1, None, "auto")
+    launch = _make_launch(harness, request, Path(session[0].folder))
+    at = len(launch.argv) - (launch.argv[-1] == "-")  # stdin
+    words = harness.facts.steps.resume
+    return launch._replace(argv=(*launch.argv[:at], *words, *launch.argv[at:]))
+
+
+def _excuse(proof: SourceProof) -> SourceProof:
+    """Return what was seen of a text after a moment; a summary may lack the run's prompts."""
+    return proof if proof.path else proof._replace(is_promised=False)
+
+
 def _compare(texts: Sequence[MarkedText], starts: Sequence[RecordedStart]) -> list[SourceProof]:
     marks = [text.marks for text in texts]
     counts = [count_arrivals(marks, start.texts) for start in starts]
@@ -215,10 +247,12 @@ def _compare(texts: Sequence[MarkedText], starts: Sequence[RecordedStart]) -> li
 def _is_shown(proof: SourceProof) -> bool:
     """Return whether a text counts: others are shown only if they arrived somewhere."""
     seen = (proof.interactive, proof.run)
-    return proof.is_promised or any(one is not None and one.times for one in seen)
+    return proof.is_promised or not proof.path or any(one is not None and one.times for one in seen)
 
 
 def _describe_silence(start: RecordedStart) -> str:
+    if start.has_asked:
+        return "it did not come to that"
     lines = [line.strip() for line in start.output.splitlines() if line.strip()]
     return (
         f"it sent no request to a model: {lines[-1]}"

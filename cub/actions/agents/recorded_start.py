@@ -9,13 +9,14 @@ import ctypes
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cub.agent_profiles.profiles import redirect_agent
+from cub.actions.agents.session_moments import Moment, find_texts, make_server
+from cub.agent_profiles.profiles import find_profile, redirect_agent
 from cub.errors import CubError
 from cub.model_server.server import ModelServer
 from cub.processes.command import CommandSpec, TimeLimits
@@ -44,37 +45,44 @@ class AgentLaunch(NamedTuple):
 
 
 class RecordedStart(NamedTuple):
-    """Hold what an agent sent to the model first: its texts, none if it sent nothing.
+    """Hold what an agent sent to the model first, or after a moment: no texts if it sent nothing.
 
-    `output` is the end of what it printed; `is_offline`: it had no network.
+    `output` is the end of what it printed; `has_asked`: it has sent something, at any time;
+    `is_offline`: it had no network.
     """
 
     texts: tuple[str, ...]
     output: str
+    has_asked: bool
     is_offline: bool
 
 
 def record_starts(
     agent: str,
-    launches: Sequence[AgentLaunch],
+    sessions: Sequence[Sequence[AgentLaunch]],
     home: Path,
     path: str,
+    *,
+    after: Moment = "",
 ) -> list[RecordedStart]:
-    """Start an agent once for each launch; return what each sent first.
+    """Start an agent for each launch of some sessions; return what the last of each sent first.
 
-    Each has a HOME of its own in `home`, a new folder; `path` is its PATH.
+    `after`: what it sent first after a moment. Each session has a HOME of its own in `home`, a new
+    folder; `path` is the agent's PATH.
     """
     environ = {"PATH": path, "LANG": "C.UTF-8", "TMPDIR": home.as_posix()}
     job = {
         "agent": agent,
-        "launches": launches,
+        "sessions": sessions,
+        "after": after,
         "home": home.as_posix(),
         "environ": environ,
     }
     argv = (sys.executable, "-I", "-S", "-c", _MAIN, str(_ROOT))
     command = CommandSpec(argv, home, environ, json.dumps(job).encode())
+    limits = TimeLimits(_START_SECONDS * (sum(map(len, sessions)) + 1))
     out, err = bytearray(), bytearray()
-    with RunningCommand(command, TimeLimits(_START_SECONDS * (len(launches) + 1))) as running:
+    with RunningCommand(command, limits) as running:
         for chunk in running.iter_output():
             (out if chunk.stream == "out" else err).extend(chunk.data)
     if running.result.exit_code != 0:
@@ -87,40 +95,51 @@ def main() -> None:
     """Carry out the job on stdin, and print the result."""
     job: dict[str, Any] = json.loads(sys.stdin.buffer.read())
     is_offline = _leave_network()
-    launches = [AgentLaunch(*launch) for launch in job["launches"]]
-    homes = [Path(job["home"], str(number)) for number in range(len(launches))]
+    sessions = [[AgentLaunch(*launch) for launch in session] for session in job["sessions"]]
+    homes = [Path(job["home"], str(number)) for number in range(len(sessions))]
     # Side by side: agents take seconds to start, and mostly on one core.
-    with ThreadPoolExecutor(len(launches)) as pool:
-        found = pool.map(partial(_record_start, job), launches, homes)
-        starts = [(*texts_and_output, is_offline) for texts_and_output in found]
+    with ThreadPoolExecutor(len(sessions)) as pool:
+        found = pool.map(partial(_record_session, job), sessions, homes)
+        starts = [(*seen, is_offline) for seen in found]
     sys.stdout.buffer.write(json.dumps(starts).encode())
 
 
-def _record_start(
-    job: Mapping[str, Any], launch: AgentLaunch, home: Path
-) -> tuple[tuple[str, ...], str]:
-    output = bytearray()
+def _record_session(
+    job: Mapping[str, Any], launches: Sequence[AgentLaunch], home: Path
+) -> tuple[tuple[str, ...], str, bool]:
     home.mkdir()
-    with ModelServer() as server:
-        redirect = redirect_agent(job["agent"], server.url, home)
-        environ = {**job["environ"], **launch.environ, **redirect.environ}
-        stdin = launch.stdin.encode("utf-8", "replace")
-        command = CommandSpec(launch.argv, Path(launch.folder), environ, stdin)
-        limits = TimeLimits(_START_SECONDS)
-        with RunningCommand(command, limits, tick_seconds=_TICK_SECONDS) as running:
-            for chunk in running.iter_output():
-                output += chunk.data
-                del output[:-_MAX_OUTPUT]
-                if texts := _find_first_texts(server):
-                    return texts, ""
-        if texts := _find_first_texts(server):
-            return texts, ""
-    said = output.decode("utf-8", "replace")
-    return (), running.result.start_error or said
+    with make_server(find_profile(job["agent"]), job["after"]) as server:
+        environ = redirect_agent(job["agent"], server.url, home).environ
+        for launch in launches:
+            passed = len(server.requests) if launch is launches[-1] else None
+            find = partial(_find_texts, server, passed, job["after"])
+            texts, output = _record_launch(
+                launch._replace(environ={**job["environ"], **launch.environ, **environ}), find
+            )
+        return texts, output, bool(server.requests)
 
 
-def _find_first_texts(server: ModelServer) -> tuple[str, ...]:
-    return next((each.texts for each in server.requests if not each.is_side_request), ())
+def _record_launch(
+    launch: AgentLaunch, find: Callable[[], tuple[str, ...]]
+) -> tuple[tuple[str, ...], str]:
+    """Start an agent until the texts are found, or it ends; return them, or what it printed."""
+    output = bytearray()
+    stdin = launch.stdin.encode("utf-8", "replace")
+    command = CommandSpec(launch.argv, Path(launch.folder), launch.environ, stdin)
+    with RunningCommand(command, TimeLimits(_START_SECONDS), tick_seconds=_TICK_SECONDS) as running:
+        for chunk in running.iter_output():
+            output += chunk.data
+            del output[:-_MAX_OUTPUT]
+            if texts := find():
+                return texts, ""
+    if texts := find():
+        return texts, ""
+    return (), running.result.start_error or output.decode("utf-8", "replace")
+
+
+def _find_texts(server: ModelServer, passed: int | None, after: Moment) -> tuple[str, ...]:
+    """Return the texts of the request to look at; () for a launch that is not the last one."""
+    return () if passed is None else find_texts(server.requests[passed:], after)
 
 
 _NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000  # unshare(2); Python has it since 3.12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -30,6 +30,10 @@ Names = Annotated[
 Trust = Annotated[
     bool,
     typer.Option("--trust", help="Let the project's hooks and servers run, for this command only."),
+]
+After = Annotated[
+    Literal["resume", "compaction", "subagent"] | None,
+    typer.Option(help="Count in the first request after this moment of a session."),
 ]
 _MAX_NAMED = 3  # files
 # What the figures mean, for the columns that a table has.
@@ -138,7 +142,11 @@ def _suggest(overview: AgentOverview) -> str:
 
 @app.command()
 def prove(
-    context: typer.Context, names: Names = None, trust: Trust = False, json: Json = False
+    context: typer.Context,
+    names: Names = None,
+    after: After = None,
+    trust: Trust = False,
+    json: Json = False,
 ) -> None:
     """Start agents, and show which files reach their model.
 
@@ -148,6 +156,8 @@ def prove(
     The columns count how often each file arrived in interactive use and in `cub run`. Exits 1 if
     a file did not arrive exactly once, in full, in `cub run`. With `-C`, interactive use starts in
     that directory of the project.
+
+    With --after, the exit code ignores the prompts of a run, and agents that cannot be tested.
 
     Example: cub agents prove claude
     """
@@ -161,11 +171,12 @@ def prove(
     proofs = []
     with interrupt_at_signals():
         for agent in chosen:
-            proofs.append(
-                prove_agent(agent, project, os.environ, is_trusted=trusted, folder=folder)
+            proof = prove_agent(
+                agent, project, os.environ, is_trusted=trusted, folder=folder, after=after or ""
             )
+            proofs.append(proof)
             if not json:
-                _print_proof(proofs[-1])
+                _print_proof(proof)
     if json:
         output.print_json(proofs_to_json(proofs, project.config.warnings, project.root))
     raise typer.Exit(0 if all(proof.is_kept for proof in proofs) else 1)
@@ -175,13 +186,15 @@ def _print_proof(proof: AgentProof) -> None:
     """Print what was seen of one agent, and what may be different for the user."""
     network = "no network" if proof.is_offline else "a network, which can't be switched off here"
     output.print_heading(f"{proof.title} {proof.version or '(version not known)'}")
+    moment = f" after {proof.after}" if proof.after else ""
     if proof.problem:
-        output.print_paragraph(f"not proven: {proof.problem}")
+        failure = "not proven" if proof.is_tested else f"cannot be tested{moment}"
+        output.print_paragraph(f"{failure}: {proof.problem}")
         return
     rows = [_make_proof_row(source) for source in proof.sources]
     output.print_table(("text", "tokens", "interactive", "cub run"), rows, prose=("text",))
     for title, names in (
-        ("not read at the start", proof.unread),
+        (f"not read{moment or ' at the start'}", proof.unread),
         ("left out, as the project is not trusted", proof.left_out),
         ("not used, and may change the result", proof.unused),
     ):

@@ -6,6 +6,7 @@ import pytest
 
 from cub.actions.agents.agent_proof import AgentProof, is_trusted, prove_agent
 from cub.actions.agents.agent_survey import list_agents
+from cub.actions.agents.session_moments import Moment
 from cub.actions.agents.text_marks import Arrival
 from cub.project.project import Project
 from tests.actions.agents.fake_agents import install_fake_claude
@@ -19,13 +20,13 @@ ONCE, NEVER = Arrival(1, False), Arrival(0, False)
 
 def prove(
     project: Path, folder: Path, *, reads: tuple[str, ...] = ("AGENTS.md",), more: str = "",
-    trusted: bool = False,
+    trusted: bool = False, after: Moment = "",
 ) -> AgentProof:  # fmt: skip
     """The proof of a program that is taken for Claude Code and reads these files."""
     environ = {"PATH": str(install_fake_claude(folder / "bin", reads, more)), "HOME": str(folder)}
     loaded = Project.load(project)
     claude = list_agents(loaded, environ)[0]
-    return prove_agent(claude, loaded, environ, is_trusted=trusted)
+    return prove_agent(claude, loaded, environ, is_trusted=trusted, after=after)
 
 
 def seen(proof: AgentProof) -> dict[str, tuple[Arrival | None, Arrival | None]]:
@@ -210,3 +211,32 @@ def test_an_agent_that_is_not_installed_is_not_started(project: Path) -> None:
     loaded, environ = Project.load(project), {"PATH": str(project)}
     proof = prove_agent(list_agents(loaded, environ)[0], loaded, environ, is_trusted=False)
     assert (proof.problem, proof.is_kept) == ("claude is not in PATH", False)
+
+
+@pytest.mark.parametrize(("more", "arrival"), [("", ONCE), ("RESUMED", NEVER)])
+def test_what_a_resumed_session_loses_shows(
+    project: Path, tmp_path: Path, more: str, arrival: Arrival
+) -> None:
+    write(project, "AGENTS.md", RULES)
+    lose = "if '--continue' in words: texts.clear()" if more else ""
+    proof = prove(project, tmp_path, more=lose, after="resume")
+    assert seen(proof)["AGENTS.md (yours)"] == (arrival, arrival)
+    assert proof.is_kept is not bool(more)
+
+
+@pytest.mark.parametrize("after", ["compaction", "subagent"])
+def test_a_moment_that_does_not_come_is_no_wrong_result(
+    project: Path, tmp_path: Path, after: Moment
+) -> None:
+    write(project, "AGENTS.md", RULES)
+    proof = prove(project, tmp_path, after=after)
+    assert (proof.is_tested, proof.is_kept, proof.after) == (False, True, after)
+    assert proof.problem
+
+
+def test_what_a_subagent_gets_is_counted(project: Path, tmp_path: Path) -> None:
+    write(project, "AGENTS.md", RULES)
+    more = "if 'run' in os.getcwd(): texts.clear()\ntexts.append('cubmoment')"
+    proof = prove(project, tmp_path, more=more, after="subagent")
+    assert seen(proof)["AGENTS.md (yours)"] == (ONCE, NEVER)
+    assert not proof.is_kept

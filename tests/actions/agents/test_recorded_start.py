@@ -19,7 +19,7 @@ def record(tmp_path: Path, *launches: AgentLaunch, agent: str = "claude") -> lis
     folder.mkdir()
     home.mkdir()
     inside = [launch._replace(folder=str(folder)) for launch in launches]
-    return record_starts(agent, inside, home, os.environ["PATH"])
+    return record_starts(agent, [[one] for one in inside], home, os.environ["PATH"])
 
 
 def shell(line: str) -> AgentLaunch:
