@@ -138,8 +138,11 @@ def test_an_edited_text_is_not_doubled_and_its_markers_come_back(
     file.write_text(lost[:at] + edited)
     with pytest.raises(CubError, match="without its BEGIN and END markers") as caught:
         init(bakery)
-    assert re.search(r": cub's text with edits, \d+% of it", caught.value.details[-1])
-    marked, _ = look(bakery).choices
+    # A formatter may have wrapped it: the digest that is left shows that no word is another.
+    is_wrapped = edit in ("no line breaks", "short lines") and not comments
+    known = r": cub's own text" if is_wrapped else r": cub's text with edits, \d+% of it"
+    assert re.search(known, caught.value.details[-1])
+    marked, *_ = look(bakery).choices
     assert marked.title.startswith("restore both markers")
     repair(bakery)
     document = Document(file.read_bytes())
