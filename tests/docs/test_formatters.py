@@ -1,4 +1,4 @@
-"""What the page about CI says of formatters that fill lines, tried with the real Prettier."""
+"""What the page about CI says of formatters that wrap lines, tried with the real Prettier."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Cub
-from tests.docs.pages import DOCS, recipe
+from tests.docs.pages import DOCS
 
 TOOLS = os.environ.get("CUB_NODE_TOOLS", "")
 
@@ -21,38 +21,17 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("wrap", ["always", "never"])
-@pytest.mark.parametrize("recipe_followed", [True, False])
-def test_prettier_that_fills_lines_has_to_be_told(
-    project: Path, cub: Cub, wrap: str, recipe_followed: bool
+def test_prettier_that_wraps_lines_leaves_a_project_current(
+    project: Path, cub: Cub, wrap: str
 ) -> None:
-    settings = recipe("ci.md", ".prettierrc.yaml")
-    settings["proseWrap"] = wrap
-    if not recipe_followed:
-        del settings["overrides"]
-    (project / ".prettierrc.json").write_text(json.dumps(settings))
+    page = (DOCS / "how-to" / "ci.md").read_text(encoding="utf-8")
+    assert "Prettier 2 and 3 (`--write`, `--prose-wrap always` or `never`)" in page
+    (project / ".prettierrc.json").write_text(json.dumps({"proseWrap": wrap}))
     (project / "AGENTS.md").write_text("# Bakery\n\nBread is\ncounted in dozens.\n")
     assert cub("init").code == 0
     subprocess.run(
         [Path(TOOLS, "prettier"), "--write", "."], cwd=project, capture_output=True, check=True
     )
+    assert "Bread is counted in dozens." in (project / "AGENTS.md").read_text()
     checked = cub("update", "--check")
-    assert (checked.code == 0) == recipe_followed, checked.err
-
-
-def test_prettier_leaves_what_stands_between_its_comments(project: Path, cub: Cub) -> None:
-    above, below = "<!-- prettier-ignore-start -->", "<!-- prettier-ignore-end -->"
-    page = (DOCS / "how-to" / "ci.md").read_text(encoding="utf-8")
-    assert above in page
-    assert below in page
-    agents = project / "AGENTS.md"
-    agents.write_text("Bread is\ncounted in dozens.\n")
-    (project / ".prettierrc.json").write_text('{"proseWrap": "always"}')
-    (project / ".prettierignore").write_text(".cub/\n")
-    assert cub("init", "--targets", "AGENTS.md").code == 0
-    text, begin, section = agents.read_text().partition("<!-- BEGIN")
-    agents.write_text(f"{text}{above}\n\n{begin}{section}\n{below}\n")
-    subprocess.run(
-        [Path(TOOLS, "prettier"), "--write", "."], cwd=project, capture_output=True, check=True
-    )
-    assert "Bread is counted in dozens." in agents.read_text()
-    assert cub("update", "--check").code == 0
+    assert checked.code == 0, checked.err
