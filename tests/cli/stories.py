@@ -427,7 +427,9 @@ def _runs(scene: Scene) -> None:
         "--exec",
         "true",
     )
-    scene.json("run-preview", place.root, *run, "works", "Sell bread", "--dry-run")
+    scene.json(
+        "run-preview", place.root, *run, "works", "Sell bread", "--dry-run", "--check", "true"
+    )
     budget = ("--budget-usd", "0.001", "--check", "test ! -e bread.txt")
     scene.lines("run-event", place.root, *run, "works", *budget, code=1)
     scene.json("runs", place.root, "run", "status")  # of the only one that there is
