@@ -44,7 +44,7 @@ def list_titles(scope: RuleScope, path: str) -> tuple[str, ...]:
     )
 
 
-AGENTS_MD, CLAUDE_MD, GEMINI_MD, COPILOT_INSTRUCTIONS, CURSOR_RULE_FILE = TARGETS = tuple(
+AGENTS_MD, CLAUDE_MD, GEMINI_MD, _, CURSOR_RULE_FILE = TARGETS = tuple(
     Target(path, list_titles("project", path))
     for path in (
         "AGENTS.md",

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from itertools import chain, repeat
-from typing import Literal, get_args
+from typing import Literal
 
 from cub.agent_profiles.agent_profile import AgentProfile
 from cub.model_server.exchange import RecordedRequest, Reply, ScriptedCall
 from cub.model_server.server import ModelServer
 
 Moment = Literal["", "resume", "compaction", "subagent"]  # "" is the start
-MOMENTS = tuple(filter(None, get_args(Moment)))
 _WORD = "cubmoment"
 _SUMMARY = Reply(f"<summary>{_WORD}: nothing was done yet.</summary>")
 
