@@ -52,9 +52,10 @@ class ForkedProcess:
         return self.returncode
 
     def send_signal(self, number: int) -> None:
-        """Send a signal, unless it is known to have ended."""
+        """Send a signal, unless it has ended."""
         if self.returncode is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it ended, and nobody has read its exit code yet
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """Kill it."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psutil import pid_exists
 
 from tests.command_line import preserve_process
 from tests.conftest import Cub, environment, tree
@@ -116,3 +117,16 @@ def test_a_forked_process_can_be_signalled_and_tells_how_it_ended(
     os.close(reads)
     os.close(writes)
     assert "tasks.jsonl" not in " ".join(tree(project))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_that_has_just_ended_can_be_signalled(project: Path, home: Path) -> None:
+    with (project.parent / "out").open("w+b") as out:
+        descriptors = (out.fileno(), out.fileno(), out.fileno())
+        with start_cub(
+            ["--version"], cwd=project, environ=environment(home), descriptors=descriptors
+        ) as process:
+            while pid_exists(process.pid):
+                time.sleep(0)
+            process.send_signal(signal.SIGINT)
+            assert process.wait() == 0
