@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -61,37 +60,20 @@ class ConfigText:
         ends = LINE_END_PATTERN.findall(self.text)
         return max(dict.fromkeys(ends), key=ends.count) if ends else "\n"
 
-    @property
-    def separator_space(self) -> str:
-        """Return the space after a comma or a colon on the same line."""
-        tight = self.root and self.root.child_spans and not re.search(r"[,:]\s", self.text)
-        return "" if self.format.is_json and tight else " "
-
     def format_value(self, value: Any, quote: str = "") -> str:
         """Format a value on one line."""
-        if not self.format.is_json:
-            return yaml_text.format_yaml(value, quote)
-        return json.dumps(
-            value,
-            ensure_ascii=False,
-            separators=(f",{self.separator_space}", f":{self.separator_space}"),
-        )
+        if self.format.is_json:
+            return json.dumps(value, ensure_ascii=False)
+        return yaml_text.format_yaml(value, quote)
 
     def find_line_start(self, offset: int) -> int:
         """Return where the line of `offset` starts, after a byte order mark."""
         return self.source.line_starts[self.source.get_line_number(offset) - 1]
 
-    def find_line_end(self, offset: int) -> int:
-        """Return where the line of `offset` ends, before its line ending."""
-        line_end = LINE_END_PATTERN.search(self.text, offset)
-        return line_end.start() if line_end else len(self.text)
-
     def find_next_line(self, offset: int) -> int:
         """Return where the line of `offset` ends, after its line ending."""
-        line = self.source.get_line_number(offset)
-        return (
-            self.source.line_starts[line] if line < len(self.source.line_starts) else len(self.text)
-        )
+        starts = self.source.line_starts
+        return [*starts, len(self.text)][self.source.get_line_number(offset)]
 
     def get_column(self, offset: int) -> int:
         """Return how many characters are before `offset` in its line."""
@@ -100,12 +82,7 @@ class ConfigText:
     def get_indent(self, offset: int) -> str:
         """Return the whitespace at the start of the line of `offset`."""
         line = self.text[self.find_line_start(offset) : offset]
-        return line[: len(line) - len(line.lstrip(" \t"))]
-
-    def skip_blanks(self, offset: int, blanks: str) -> int:
-        """Return the first place from `offset` on that is not in `blanks` or a comment."""
-        match = re.compile(rf"(?:[{blanks}]|{self.format.comment})*").match(self.text, offset)
-        return match.end() if match else offset
+        return line[: -len(line.lstrip(" \t")) or None]
 
     def insert_lines_below(self, offset: int, lines: Sequence[str]) -> TextEdit:
         """Add lines below that of `offset`; a missing trailing newline stays missing."""

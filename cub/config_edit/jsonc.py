@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import NoReturn
 
 from cub.config_edit.nodes import ConfigNode, MappingEntry, NodeKind, SourceText
@@ -15,7 +14,8 @@ MAX_JSON_LEVELS = 100
 _BOM = "\ufeff"
 _STRING = r'"(?:[^"\\]|\\.)*"?'
 _COMMENTS = re.compile(rf"{_STRING}|({COMMENT_PATTERN})|(/\*)", re.DOTALL)
-_TOKENS = re.compile(rf"{_STRING}|[\[\]{{}},:]|[^\s\[\]{{}},:\"]+", re.DOTALL)
+# A comma after the last item; with the first group, after none.
+_LAST_COMMAS = re.compile(rf"{_STRING}|([\[{{,:]\s*),|(,)(?=\s*[\]}}])", re.DOTALL)
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
@@ -28,11 +28,11 @@ def parse_jsonc(source: SourceText, *, strict: bool = False) -> ConfigNode | Non
     if strict and source.text.startswith(_BOM):
         raise source.make_error(0, "byte order mark (this file's readers reject it)")
     plain = _blank_comments(source)
-    last_commas = list(_find_last_commas(plain))
+    last_commas = [found.start() for found in _LAST_COMMAS.finditer(plain) if found[2]]
     if strict and last_commas:
         message = "trailing comma (this file's readers reject it)"
         raise source.make_error(last_commas[0], message)
-    plain = _blank_places(plain, last_commas)
+    plain = _LAST_COMMAS.sub(lambda found: " " if found[2] else found[0], plain)
     if not plain.strip():
         return None
     try:
@@ -58,21 +58,6 @@ def _blank_comments(source: SourceText) -> str:
 
     plain = _COMMENTS.sub(replace_comment, source.text)
     return plain.replace(_BOM, " ", 1) if plain.startswith(_BOM) else plain
-
-
-def _find_last_commas(text: str) -> Iterator[int]:
-    """Find commas between a last item and its closing bracket."""
-    before, last = "", ""
-    at = 0
-    for token in _TOKENS.finditer(text):
-        if token[0] in ("]", "}") and last == "," and before not in ("", "[", "{", ",", ":"):
-            yield at
-        before, last, at = last, token[0], token.start()
-
-
-def _blank_places(text: str, places: list[int]) -> str:
-    pieces = zip([-1, *places], [*places, len(text)], strict=True)
-    return " ".join(text[start + 1 : end] for start, end in pieces)
 
 
 def _parse_node(text: str, start: int, level: int) -> ConfigNode:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from posixpath import normpath
 from typing import NamedTuple
 
@@ -10,11 +10,9 @@ from cub.config_edit.config_text import (
     ConfigFormat,
     ConfigText,
     KeyPath,
-    TextEdit,
-    apply_text_edits,
     parse_config_text,
 )
-from cub.config_edit.value_edits import set_value, set_value_in_text, suggest_manual_edit
+from cub.config_edit.value_edits import set_value, suggest_manual_edit
 
 
 class ListLocation(NamedTuple):
@@ -49,10 +47,7 @@ def edit_string_list(
     """Return the file's bytes with `items` in the list, and without those in `removed_texts`.
 
     A list that does not exist yet begins with `default`. Paths are compared in their normal form.
-    What is missing is added in the style of the file: items, the list, and the mappings around it.
-    Items are removed with their lines, or with their commas. Raises CubError for a file or a value
-    of another kind, and if an edit of the text would not give exactly the same values with this
-    list; the hint says what to write by hand.
+    Raises CubError for a file or a value of another kind, and as `set_value` does.
     """
     config = parse_config_text(data, location.path, location.format)
     hint = suggest_manual_edit(config, location.keys, [*default, *items])
@@ -64,8 +59,7 @@ def edit_string_list(
     added = [item for item in dict.fromkeys(items) if normpath(item) not in known_texts]
     if [*remaining, *added] == list(old_texts):
         return data
-    config = _remove_comments(config, location, removed)
-    return set_value(config, location.keys, [*remaining, *added], _put_items)
+    return set_value(config, location.keys, [*remaining, *added], one_item_per_line=True)
 
 
 def _get_texts(
@@ -89,23 +83,3 @@ def _get_texts(
         message = f"{location.dotted_key} must be a string or a list of strings"
         raise config.source.make_error(node.start, message, hint)
     return tuple(items)
-
-
-def _put_items(config: ConfigText, path: KeyPath, texts: list[str]) -> str:
-    node = config.root.find_node(path) if config.root else None
-    if node and node.is_alias:
-        raise ValueError("other values share this list")
-    return set_value_in_text(config, path, texts, one_item_per_line=True)
-
-
-def _remove_comments(
-    config: ConfigText, location: ListLocation, removed: Collection[str]
-) -> ConfigText:
-    """Remove the comments after items that go, where each has a line of its own."""
-    node = config.root.find_node(location.keys) if config.root else None
-    if node is None or node.style or node.is_alias:
-        return config
-    ends = [item.end for item in node.items if normpath(str(item.value)) in removed]
-    cuts = [TextEdit(end, config.find_line_end(end), "") for end in ends]
-    text = apply_text_edits(config.text, cuts)
-    return parse_config_text(text.encode(), location.path, location.format)

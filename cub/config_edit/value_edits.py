@@ -1,24 +1,16 @@
 """Set one value in a text, and prove that nothing else changed.
 
-The edit happens at the places of the text's nodes, so every other byte stays. What can't be done at
-one place is a ValueError; the result is proven by reading it again.
+The edits are made at the places of the text's nodes, so every other byte stays. Whatever can't be
+made so is seen when the result is read again, and is refused with what to write by hand.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
 from typing import Any
 
-from cub.config_edit.collection_edits import (
-    detect_indents,
-    format_item_lines,
-    format_key_lines,
-    format_member,
-    format_object,
-    insert_in_brackets,
-    make_list_edits,
-)
 from cub.config_edit.config_text import (
     ConfigText,
     KeyPath,
@@ -26,36 +18,26 @@ from cub.config_edit.config_text import (
     apply_text_edits,
     parse_config_text,
 )
-from cub.config_edit.nodes import ConfigNode
+from cub.config_edit.nodes import LINE_END_PATTERN, ConfigNode
 from cub.errors import CubError
-
-EditMethod = Callable[[ConfigText, KeyPath, Any], str]
-
-
-def set_value_in_text(
-    config: ConfigText, path: KeyPath, value: Any, *, one_item_per_line: bool = False
-) -> str:
-    """Return the text with `value` at `path`; parents that are missing are added.
-
-    `one_item_per_line`: where lines of YAML get a new list, each item has a line of its own.
-    """
-    return apply_text_edits(config.text, _make_edits(config, path, value, tall=one_item_per_line))
 
 
 def set_value(
-    config: ConfigText, path: KeyPath, value: Any, edit: EditMethod = set_value_in_text
+    config: ConfigText, path: KeyPath, value: Any, *, one_item_per_line: bool = False
 ) -> bytes:
     """Return the file's bytes with `value` at `path`; missing parents are added.
 
-    The same bytes come back if nothing is to be changed. Raises CubError, with what to write by
-    hand, unless the result is proven to say the same with this value, and has all comments.
+    `one_item_per_line`: where lines of YAML get a new list, each item has a line of its own. The
+    same bytes come back if nothing is to be changed. Raises CubError, with what to write by hand,
+    unless the result is proven to say the same with this value, and has all comments.
     """
     before = config.python_value
     after = _set(before if isinstance(before, dict) else {}, path, value)
     if make_canonical(before) == make_canonical(after):
         return config.text.encode()
     try:
-        edited_data = edit(config, path, value).encode()
+        edits = _make_edits(config, path, value, tall=one_item_per_line)
+        edited_data = apply_text_edits(config.text, edits).encode()
         if verify_edit(config, edited_data, after):
             return edited_data
     except (CubError, ValueError, LookupError):
@@ -77,15 +59,15 @@ def suggest_manual_edit(config: ConfigText, path: KeyPath, value: Any) -> str:
         node, found = entry.value, found + 1
         line = config.source.get_line_number(entry.key.start)
     if not node or not found:
-        return f"add it yourself: {format_member(config, path, value)}"
+        return f"add it yourself: {_format_member(config, path, value)}"
     place = f"`{'.'.join(path[:found])}` on line {line}"
     rest = path[found:]
     if rest and node.kind == "mapping" and not node.is_alias:
-        return f"add to {place}: {format_member(config, rest, value)}"
+        return f"add to {place}: {_format_member(config, rest, value)}"
     if rest:
         there = node.to_python()
         value = _set(there if isinstance(there, dict) else {}, rest, value)
-    return f"replace {place} with: {format_member(config, path[found - 1 : found], value)}"
+    return f"replace {place} with: {_format_member(config, path[found - 1 : found], value)}"
 
 
 def verify_edit(config: ConfigText, edited_data: bytes, expected: Any) -> bool:
@@ -120,94 +102,172 @@ def _list_scalar_spans(config: ConfigText, node: ConfigNode | None) -> list[tupl
     if node is None or node.is_alias:
         return []
     if node.kind == "scalar":
-        start = config.find_line_end(node.start) if node.style in ("|", ">") else node.start
+        start = config.find_next_line(node.start) if node.style in ("|", ">") else node.start
         return [(start, max(start, node.end))]
     inner = [part for entry in node.entries for part in entry]
     return [span for part in (*node.items, *inner) for span in _list_scalar_spans(config, part)]
 
 
 def _make_edits(config: ConfigText, path: KeyPath, value: Any, *, tall: bool) -> Iterable[TextEdit]:
-    node = config.root
-    if node is None or (node.kind == "scalar" and node.value is None):
-        return [_append(config, path, value, tall=tall)]
-    parent = node
+    parent = node = config.root or ConfigNode("scalar", 0, 0)
     for depth, key in enumerate(path):
         entry = node.find_entry(key)
         if entry is None:
-            return _add_key(config, parent, node, path[depth:], value, tall=tall)
+            return _add(config, (parent, node), path[depth:], value, tall=tall)
         parent, node = node, entry.value
-        if node.is_alias and depth < len(path) - 1:
-            raise ValueError("the mapping is in another place")
-    if isinstance(value, list) and value and not node.is_alias:
-        return _put_list(config, parent, node, value, tall=tall)
-    return [_replace(config, node, value)]
+        if node.is_alias:
+            raise ValueError("the value is in another place")
+    if not isinstance(value, list) or not value:
+        return [_replace(config, node, value)]
+    if node.kind == "list":
+        return _edit_items(config, node, value)
+    if tall and node.is_empty and not parent.style:
+        return _add(config, (parent, node), (), value, tall=tall)
+    if node.is_empty or repr(node.to_python()) != repr(value[0]):
+        return [_replace(config, node, value)]
+    others = "".join(f", {config.format_value(item)}" for item in value[1:])
+    return [TextEdit(node.start, node.start, "["), TextEdit(node.end, node.end, f"{others}]")]
 
 
-def _append(config: ConfigText, path: KeyPath, value: Any, *, tall: bool) -> TextEdit:
-    if config.format.is_json:
-        lines = [format_object(config, path, value)]
-    else:
-        lines = format_key_lines(config, path, value, 0, one_item_per_line=tall)
-    return config.insert_lines_below(len(config.text), lines)
-
-
-def _add_key(
+def _add(
     config: ConfigText,
-    parent: ConfigNode,
-    node: ConfigNode,
+    place: tuple[ConfigNode, ConfigNode],
     path: KeyPath,
     value: Any,
     *,
     tall: bool,
 ) -> Iterable[TextEdit]:
-    """Add a key to the mapping `node`, which may still be an empty value in `parent`."""
-    if node.kind == "mapping" and node.style:
-        return insert_in_brackets(
-            config, node, lambda row: [format_member(config, path, value, row)], len(node.entries)
-        )
+    """Add to a mapping, the second of `place`, which may still be an empty value in the first."""
+    parent, node = place
+    column, offset = 0, len(config.text)
+    if node.style in ("{", "["):
+        member = _format_member(config, path, value)
+        return _insert_in_brackets(config, node, [member], len(node.entries))
     if node.kind == "mapping":
         column = config.get_column(node.entries[0].key.start)
-        closed = re.search(r"^\.\.\.", config.text[node.end :], re.MULTILINE)
-        offset = len(config.text) if node is config.root and not closed else node.end
+        offset = offset if node is config.root else node.end
     elif node.kind != "scalar" or node.value is not None:
         raise ValueError("expected a mapping")
-    elif parent.style or not node.is_empty:
-        for key in reversed(path):
-            value = {key: value}
-        return [_replace(config, node, value)]
-    else:
-        column = config.get_column(parent.entries[0].key.start) + detect_indents(config).mapping
-        offset = node.end
-    lines = format_key_lines(config, path, value, column, one_item_per_line=tall)
+    elif parent.entries and node.is_empty and not parent.style:
+        column, offset = config.get_column(parent.entries[0].key.start) + 2, node.end
+    elif parent.entries:
+        return [_replace(config, node, _set({}, path, value))]
+    elif config.format.is_json:
+        member = _format_member(config, path, value)
+        return [config.insert_lines_below(offset, ["{", f"  {member}", "}"])]
+    lines = _format_lines(config, path, value, column, tall)
     return [config.insert_lines_below(offset, lines)]
 
 
-def _put_list(
-    config: ConfigText, parent: ConfigNode, node: ConfigNode, values: list[Any], *, tall: bool
-) -> Iterable[TextEdit]:
-    """Put a list in place of `node`, which may be a list already, or its first item."""
-    if node.kind == "list":
-        return make_list_edits(config, node, values)
-    if node.is_empty and tall and not parent.style:
-        column = config.get_column(parent.entries[0].key.start)
-        return [config.insert_lines_below(node.end, format_item_lines(config, values, column))]
-    text = config.text[node.start : node.end]
-    is_whole = node.style in ("'", '"') or not (node.style or set(text) & set(",[]{}\r\n"))
-    if node.is_empty or not is_whole or repr(node.to_python()) != repr(values[0]):
-        return [_replace(config, node, values)]
-    others = "".join(
-        f",{config.separator_space}{config.format_value(value)}" for value in values[1:]
-    )
-    return [TextEdit(node.start, node.start, "["), TextEdit(node.end, node.end, f"{others}]")]
-
-
 def _replace(config: ConfigText, node: ConfigNode, value: Any) -> TextEdit:
-    if node.kind == "scalar" or node.style or node.is_alias:
+    if node.kind == "scalar" or node.style:
         gap = " " if node.is_empty else ""
         return TextEdit(node.start, node.end, gap + config.format_value(value, node.style))
     # After the colon, or in a comment, which the proof then misses.
     start = len(config.text[: node.start].rstrip())
     return TextEdit(start, node.end, " " + config.format_value(value))
+
+
+def _edit_items(config: ConfigText, node: ConfigNode, values: list[Any]) -> Iterator[TextEdit]:
+    """Give a list the `values`, at least one; items that stay keep their text and comments."""
+    old, new = [repr(item.to_python()) for item in node.items], list(map(repr, values))
+    for what, first, last, start, end in SequenceMatcher(None, old, new, False).get_opcodes():
+        if what == "equal":
+            continue
+        at = first + min(last - first, end - start)
+        for item, value in zip(node.items[first:at], values[start:end], strict=False):
+            yield _replace(config, item, value)
+        texts = [config.format_value(value) for value in values[start + at - first : end]]
+        if texts and node.style:
+            yield from _insert_in_brackets(config, node, texts, at)
+        elif texts:
+            dash = " " * config.get_column(node.start) + "- "
+            above = node.items[at - 1].end if at else config.find_line_start(node.start) - 1
+            yield config.insert_lines_below(above, [dash + text for text in texts])
+        elif at < last:
+            yield from _remove_items(config, node, at, last)
+
+
+def _remove_items(config: ConfigText, node: ConfigNode, at: int, end: int) -> Iterator[TextEdit]:
+    """Remove items with their lines, or with the commas that would be left over."""
+    items = node.items
+    if not node.style:
+        yield from (_remove_line(config, item) for item in items[at:end])
+    elif at:
+        yield TextEdit(items[at - 1].end, items[end - 1].end, "")
+    else:
+        yield TextEdit(items[0].start, items[end].start, "")
+
+
+def _remove_line(config: ConfigText, item: ConfigNode) -> TextEdit:
+    """Remove an item with its line; a comment after it stays, and gets the line."""
+    start, end = config.find_line_start(item.start), config.find_next_line(item.end)
+    comment = re.compile(rf"[ \t]*({config.format.comment})").match(config.text, item.end)
+    if comment:
+        return TextEdit(start + len(config.get_indent(item.start)), comment.start(1), "")
+    return TextEdit(start, end, "")
+
+
+def _insert_in_brackets(
+    config: ConfigText, node: ConfigNode, texts: list[str], at: int
+) -> Iterator[TextEdit]:
+    """Insert children before the one numbered `at`, or after all of them."""
+    row, spans = _detect_row(config, node), node.child_spans
+    gap = f",{row or ' '}"
+    if not spans:
+        start = config.text.index(node.style, node.start) + 1
+        inner = config.text[start : node.end - 1]
+        end = "" if not row or LINE_END_PATTERN.search(inner) else row.removesuffix("  ")
+        start += len(inner.rstrip())
+        yield TextEdit(start, start, row + gap.join(texts) + end)
+    elif at < len(spans):
+        start = spans[at][0]
+        yield TextEdit(start, start, "".join(text + gap for text in texts))
+    else:
+        yield from _insert_last(config, spans[-1][1], texts, gap)
+
+
+def _insert_last(config: ConfigText, last: int, texts: list[str], gap: str) -> Iterator[TextEdit]:
+    """Insert children after the one that ends at `last`; lines, after its comma and comment."""
+    comment = config.format.comment
+    tail = re.compile(rf"(?:(?:\s|{comment})*(,))?(?:[ \t]|{comment})*").match(config.text, last)
+    if gap == ", " or not tail:
+        yield TextEdit(last, last, "".join(gap + text for text in texts))
+        return
+    if not tail[1]:
+        yield TextEdit(last, last, ",")
+    lines = gap.join(texts) + (tail[1] or "")
+    yield TextEdit(tail.end(), tail.end(), gap.removeprefix(",") + lines)
+
+
+def _detect_row(config: ConfigText, node: ConfigNode) -> str:
+    """Return the line ending and indent of children with a line of their own; else ""."""
+    if node.child_spans:
+        start, end = node.child_spans[-1]
+        indent = config.get_indent(start)
+        is_alone = len(indent) == config.get_column(start)
+        has_row = is_alone and LINE_END_PATTERN.search(config.text, end, node.end)
+        return config.newline + indent if has_row else ""
+    is_whole = config.format.is_json and node is config.root
+    if is_whole or LINE_END_PATTERN.search(config.text, node.start, node.end):
+        return config.newline + config.get_indent(node.start) + "  "
+    return ""
+
+
+def _format_member(config: ConfigText, path: KeyPath, value: Any) -> str:
+    """Return `value` under the keys of `path`, on one line."""
+    return config.format_value(_set({}, path, value))[1:-1]
+
+
+def _format_lines(
+    config: ConfigText, path: KeyPath, value: Any, column: int, tall: bool
+) -> list[str]:
+    """Return a line for each key, with the value after the last one, or its items below it."""
+    keys = [f"{' ' * (column + 2 * n)}{config.format_value(key)}:" for n, key in enumerate(path)]
+    if not (tall and isinstance(value, list) and value):
+        return [*keys[:-1], f"{keys[-1]} {config.format_value(value)}"]
+    dash = " " * (column + 2 * len(path)) + "- "
+    return [*keys, *(dash + config.format_value(item) for item in value)]
 
 
 def _set(tree: dict[str, Any], path: KeyPath, value: Any) -> dict[str, Any]:

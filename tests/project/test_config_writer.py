@@ -42,10 +42,6 @@ NEW = ["AGENTS.md", "CLAUDE.md", "p/AGENTS.md"]
             "  placement: top\n",
             "  placement: top\n  targets:\n    - AGENTS.md\n    - CLAUDE.md\n    - p/AGENTS.md\n",
         ),
-        (
-            "placement: top\n...\n",
-            "placement: top\ntargets:\n  - AGENTS.md\n  - CLAUDE.md\n  - p/AGENTS.md\n...\n",
-        ),
         ("targets: [ AGENTS.md, CLAUDE.md, ]\n", None),
         ("{targets: [AGENTS.md, CLAUDE.md]}\n", "{targets: [AGENTS.md, CLAUDE.md, p/AGENTS.md]}\n"),
     ],
@@ -64,7 +60,8 @@ def test_a_list_keeps_its_order() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("targets:\n- AGENTS.md\n- CLAUDE.md # c\n- p/AGENTS.md\n", "targets:\n- AGENTS.md\n"),
+        ("targets:\n- AGENTS.md\n- CLAUDE.md\n- p/AGENTS.md\n", "targets:\n- AGENTS.md\n"),
+        ("targets:\n- AGENTS.md\n- CLAUDE.md # c\n- p/AGENTS.md\n", "targets:\n- AGENTS.md\n# c\n"),
         ("targets: [AGENTS.md, CLAUDE.md, 'p/AGENTS.md'] # c\n", "targets: [AGENTS.md] # c\n"),
     ],
 )
@@ -86,6 +83,7 @@ def test_odd_names_are_quoted(name: str) -> None:
     "text",
     [
         "x: &t [AGENTS.md, CLAUDE.md]\ntargets: *t\n",
+        "placement: top\n...\n",
     ],
 )
 def test_what_can_not_be_edited_exactly_is_left_to_the_person(text: str) -> None:
