@@ -58,6 +58,10 @@ def _add_loaded_files(search: RuleSearch, agent: str) -> int:
             path = files.shorten(loaded.path)
             location = RuleLocation("project", path, (find_profile(agent).title,))
             search.find_at(location, reader.root, loaded.max_bytes)
+    for folder in reader.project_folders:  # `list_loaded_files` knows only files that can be read
+        for location in list_rule_locations("project"):
+            if is_read_by(location, agent):
+                search.warn_of_broken_files(location, folder)
     return reading.import_depth
 
 

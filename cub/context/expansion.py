@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from cub.edit.blocks import parse_leaf_blocks
+from cub.edit.file_imports import is_import_path
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError, UsageError
 from cub.text import suggest_similar
@@ -116,7 +117,11 @@ class TextExpansion:
     def _import(self, match: re.Match[str], imports: ImportLoader) -> str | None:
         path, is_alone = _ESCAPED.sub(r"\1", match["path"]), self._is_alone(match)
         file = imports.find(path)  # first: most words with an @ are no paths
-        if file is None or self._get_code().is_code(match.start()):
+        if not (file or is_import_path(path)) or self._get_code().is_code(match.start()):
+            return None
+        if file is None:
+            message = f"@{path}: the file does not exist; it is not imported"
+            self.warnings.append(PlanWarning(message, self.name, self._get_line(match.start())))
             return None
         text = imports.load(path, file, is_alone=is_alone)
         if text is None or is_alone or "\n" not in text:

@@ -63,6 +63,15 @@ class RuleSearch:
                 cut = file._replace(data=file.data[:max_bytes])
                 self._add(path, location, folder, cut)
 
+    def warn_of_broken_files(self, location: RuleLocation, folder: Path) -> None:
+        """Note links to nothing, and what is no regular file, where rules are looked for."""
+        for path in self._list_paths(location, folder):
+            if not path.is_file():
+                try:
+                    self.reader.read(path, None)
+                except CubError as error:
+                    self.reader.warn(error, "it is left out")
+
     def _list_folders(self, scope: RuleScope) -> list[Path]:
         if scope == "user":
             return [self.reader.home] if self.reader.home else []

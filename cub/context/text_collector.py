@@ -133,10 +133,12 @@ class TextCollector:
         """Return the text of an imported file, with its own imports."""
         target = self.reader.describe(file.real)
         text = split_front_matter(file.data, target)
-        imports = self.make_imports(path, target, depth - 1, is_users=is_users)
-        expansion = TextExpansion(target, imports=imports)
+        imports = _Imports(self, path, target, depth - 1, is_users)
+        expansion = TextExpansion(target, imports=imports, first_line=text.line)
         body = self.mask(self._take_section_once(text, target), target)
-        return expansion.expand(body).strip("\n")
+        expanded = expansion.expand(body).strip("\n")
+        self.warnings += expansion.warnings
+        return expanded
 
 
 class _Imports(NamedTuple):
@@ -176,6 +178,10 @@ class _Imports(NamedTuple):
         What is in the context already is not put in again: of that, only the path stays.
         """
         reader, warnings = self.texts.reader, self.texts.warnings
+        if not self.depth:
+            message = f"@{path}: too many imports in a row; it is not imported"
+            warnings.append(PlanWarning(message, self.name))
+            return None
         folder, real = self.path.parent, Path(os.path.normpath(file))
         within: Path | None = reader.root if folder.is_relative_to(reader.root) else folder
         if self.is_users and any(map(real.is_relative_to, self.folders)):

@@ -18,6 +18,10 @@ from cub.errors import CubError
 # Where an import or a link definition can be, as far as the text shows without parsing.
 _RELEVANT = re.compile(r"(?:^|(?<=[\s>]))@(?=\S)|\]:", re.MULTILINE)
 IMPORT = re.compile(r"(?:^|(?<=\s))@([^\s\0]+)(?=\s|$)")  # a NUL masks markup
+# Words such as @types/node or @someone are no paths. These endings, or a leading `./`, make one.
+_PATH = re.compile(r"(?:\.{1,2}|~)?/.*|.*\.(?:md|mdc|mdx|markdown|txt|rst|adoc|ya?ml|toml|json)")
+_PATTERN_SIGNS = re.compile(r"[*{}$|\\\"'`]|<|>|\.\.\.")
+PUNCTUATION = ".,;:!?)]"
 _LEVEL = 3  # below the `## ` of the section
 _CLOSING = re.compile(r"(?<=[ \t])(?=#+$)")  # what an ATX heading does not count as its text
 _ESCAPED = r"\\"
@@ -39,6 +43,11 @@ def find_imports(text: str) -> frozenset[str]:
         for tokens in parse_inline(_iter_relevant_parts(text), having="@")
         for path in IMPORT.findall("".join(_mask_markup(t.type, t.content) for t in tokens))
     )
+
+
+def is_import_path(text: str) -> bool:
+    """Return whether what follows an `@` is meant as a path, even if no such file exists."""
+    return bool(_PATH.fullmatch(text.rstrip(PUNCTUATION))) and not _PATTERN_SIGNS.search(text)
 
 
 def _iter_relevant_parts(text: str) -> Iterator[str]:

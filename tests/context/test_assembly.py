@@ -95,6 +95,21 @@ def test_imports_end_after_five_in_a_row(tmp_path: Path) -> None:
     files = {f"proj/{n}.md": f"{n}\n@{n + 1}.md" for n in range(9)}
     context = assemble(make_reader(tmp_path, {**files, "proj/AGENTS.md": "@0.md"}), prompt="P")
     assert context.text == "0\n1\n2\n3\n4\n@5.md\n\nP"
+    (warning,) = context.warnings
+    assert (warning.path, warning.message) == (
+        "4.md",
+        "@5.md: too many imports in a row; it is not imported",
+    )
+
+
+def test_an_import_of_no_file_is_named_by_its_line(tmp_path: Path) -> None:
+    text = "---\nname: x\n---\n@docs/gone.md and @types/node\n`@x.md` @a/*.md\n@there.md"
+    there = "T\n@./gone and @someone"
+    context = assemble(make_reader(tmp_path, {"proj/AGENTS.md": text, "proj/there.md": there}))
+    assert [(one.location, one.message) for one in context.warnings] == [
+        ("there.md:2", "@./gone: the file does not exist; it is not imported"),
+        ("AGENTS.md:4", "@docs/gone.md: the file does not exist; it is not imported"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -381,6 +396,21 @@ def test_what_is_not_read_as_it_should_be_is_said(tmp_path: Path) -> None:
             "@zero.txt: this file has zero bytes, as binary data has; it is not imported",
         ),
     }
+
+
+@pytest.mark.parametrize("agent", ["claude", "cursor"])
+def test_a_broken_rule_of_the_agent_is_named(tmp_path: Path, agent: str) -> None:
+    reader = make_reader(tmp_path, {"proj/AGENTS.md": "A"})
+    rules = reader.root / f".{agent}/rules"
+    rules.mkdir(parents=True)
+    suffix = "mdc" if agent == "cursor" else "md"
+    (rules / f"gone.{suffix}").symlink_to("nowhere")
+    os.mkfifo(rules / f"pipe.{suffix}")
+    context = assemble(reader, agent=agent)
+    assert [(warning.path, warning.message) for warning in context.warnings] == [
+        (f".{agent}/rules/gone.{suffix}", "this link leads to nothing; it is left out"),
+        (f".{agent}/rules/pipe.{suffix}", "this is not a regular file; it is left out"),
+    ]
 
 
 def test_a_file_of_another_user_above_the_project_is_named(tmp_path: Path) -> None:

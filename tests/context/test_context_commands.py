@@ -22,7 +22,7 @@ from cub.context.context_commands import (
     run_context_commands,
 )
 from cub.errors import CubError
-from cub.processes.command import StopRequest
+from cub.processes.command import ProcessResult, StopRequest
 
 
 def run(folder: Path, *lines: str, parallel: int = 8) -> list[CommandOutput]:
@@ -109,12 +109,13 @@ def test_a_time_limit_ends_all_that_was_started(tmp_path: Path, line: str) -> No
     ],
 )
 def test_a_hint_names_the_key_that_changes_the_limit(
-    tmp_path: Path, item: dict[str, object], hints: list[str]
+    item: dict[str, object], hints: list[str]
 ) -> None:
     full = {"name": "N", "command": "echo 12; sleep 9", **item}
-    commands = parse_context_commands([(full, "here")], CommandLimits(0.1, 1))
-    outputs = run_context_commands(commands, CommandEnvironment(tmp_path, os.environ), 1)
-    shown = [warning.hint for warning in list_output_warnings(outputs)]
+    (command,) = parse_context_commands([(full, "here")], CommandLimits(0.1, 1))
+    result = ProcessResult(None, None, "wall", "", 0.1)
+    output = CommandOutput(command, result, "1", left_out=2, total=3)
+    shown = [warning.hint for warning in list_output_warnings([output])]
     assert [hint.partition(" and ")[0] + " and" for hint in shown] == hints
 
 

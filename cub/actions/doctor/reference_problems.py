@@ -14,7 +14,7 @@ from cub.actions.project_state import ProjectState
 from cub.actions.project_texts import open_agent_files
 from cub.agent_profiles.claude import CLAUDE_LOCAL_FILE
 from cub.edit.document import Document
-from cub.edit.file_imports import IMPORT, find_imports
+from cub.edit.file_imports import IMPORT, PUNCTUATION, find_imports, is_import_path
 from cub.edit.sections import find_section_or_none
 from cub.errors import CubError
 from cub.git.worktree import list_ignored_paths
@@ -22,10 +22,6 @@ from cub.project.agent_reading import find_agent_reading, list_loaded_files
 
 _LINK = re.compile(r"\]\(<?([^\s()<>#?]+)[^\s()]*\)|^ {0,3}\[[^\]]+\]:\s*<?([^\s<>#?]+)")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
-# Words such as @types/node or @someone are no paths. These endings, or a leading `./`, make one.
-_PATH = re.compile(r"(?:\.{1,2}|~)?/.*|.*\.(?:md|mdc|mdx|markdown|txt|rst|adoc|ya?ml|toml|json)")
-_PATTERN_SIGNS = re.compile(r"[*{}$|\\\"'`]|<|>|\.\.\.")
-_PUNCTUATION = ".,;:!?)]"
 _IMPORTING_AGENTS = ("claude", "gemini")
 
 
@@ -82,13 +78,8 @@ def _list_imports(path: str, lines: list[str]) -> Iterator[_Reference]:
     known = find_imports("\n".join(lines))
     for number, line in enumerate(lines, 1) if known else ():
         for text in IMPORT.findall(line):
-            if posixpath.normpath(text) in known and _is_path(text):
+            if posixpath.normpath(text) in known and is_import_path(text):
                 yield _Reference(_resolve(path, text), text, path, number)
-
-
-def _is_path(text: str) -> bool:
-    bare = text.rstrip(_PUNCTUATION)
-    return bool(_PATH.fullmatch(bare)) and not _PATTERN_SIGNS.search(text)
 
 
 def _resolve(path: str, text: str) -> str:
@@ -112,7 +103,7 @@ def _check_import(state: ProjectState, reference: _Reference) -> Iterator[Findin
             fix = "copy the file into the project, and import the copy"
             yield Finding("D410", message, reference.file, reference.line, fix)
     elif not _exists(state, path):
-        bare = text.rstrip(_PUNCTUATION)
+        bare = text.rstrip(PUNCTUATION)
         message = f"the import @{text} names a file that does not exist"
         fix = f"create {path}, or remove the import"
         if bare != text and _exists(state, _resolve(reference.file, bare)):
