@@ -9,6 +9,7 @@ from posixpath import basename, dirname
 
 from cub.actions.managed_files import CONSTITUTION, INLINED_FILES, MANAGED_FILES, MAP, RUNLOOP
 from cub.actions.section_specs import AvailableFiles, assign_section_specs
+from cub.agent_profiles.agent_files import AgentFiles
 from cub.agent_profiles.claude import CLAUDE_FOLDER_FILE
 from cub.agent_profiles.gemini import get_gemini_file_names
 from cub.debug_log import log_debug
@@ -207,7 +208,7 @@ def _find_available(
         skills=_has_skills(project),
         map_text=inline("map", map_data),
         constitution_text=inline("constitution", principles),
-        gemini_files=get_gemini_file_names(tree) if GEMINI_MD.path in targets else (),
+        gemini_files=get_gemini_file_names(AgentFiles(tree)) if GEMINI_MD.path in targets else (),
         has_claude_folder_file=CLAUDE_FOLDER_FILE in find_claude_files(tree),
     )
     return available, tuple(errors)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import translate
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from cub.config_edit.config_text import JSON, ConfigFormat, KeyPath
 from cub.config_edit.string_list import ListLocation, read_string_list
 from cub.errors import CubError
 from cub.files import FileTree
 
+_T = TypeVar("_T")
 _BRACES = re.compile(r"\{([^{}]*)\}")
+_ESCAPED = re.compile(r"\\(.)")
 _GLOB = re.compile(r"[*?\[{]")
+_MAX_PATTERNS = 1000  # that braces may stand for
 _MAX_FOUND = 500  # files that a pattern may name
 _UNLISTED = frozenset((".git", "node_modules", ".venv"))
 
@@ -65,13 +69,16 @@ class AgentFiles:
             folders.append(posixpath.dirname(folders[-1]))
         return folders[::-1]
 
-    def list_repository_folders(self, markers: object = (".git",)) -> list[str]:
+    def list_repository_folders(self, markers: Collection[str] = (".git",)) -> list[str]:
         """Return the folders from the root of a repository to the start; the start if in none."""
-        names = set(markers) if isinstance(markers, (list, tuple)) else set()
-        for folder in self.list_folders()[::-1]:
-            if not names.isdisjoint(self.list_names(folder)):
-                return self.list_folders(folder)
-        return [self.start]
+        folders = reversed(self.list_folders())
+        top = next((one for one in folders if self.find_first(one, markers)), self.start)
+        return self.list_folders(top)
+
+    def find_first(self, folder: str, names: Iterable[str]) -> str:
+        """Return the path of the first of some names that a folder has, "" if it has none."""
+        there = self.list_names(folder)
+        return next((posixpath.join(folder, name) for name in names if name in there), "")
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a file; b"" if there is none, or no agent can read it."""
@@ -79,32 +86,20 @@ class AgentFiles:
         # The listing comes first: of a file that is not there, a tree asks git.
         if name not in self.list_names(folder) or path in self.ignored:
             return b""
-        for tree, inner in self._locate(path):
-            try:
-                return tree.read(inner) or b""
-            except CubError:
-                continue
-        return b""
+        return self._ask(path, lambda tree, inner: tree.read(inner) or b"", b"")
 
     def list_names(self, folder: str) -> frozenset[str]:
         """Return the names in a folder; none if it can't be listed."""
-        for tree, inner in self._locate(folder):
-            try:
-                return tree.list_names(inner)
-            except (CubError, OSError):
-                continue
-        return frozenset()
+        return self._ask(folder, lambda tree, inner: tree.list_names(inner), frozenset())
 
     def resolve(self, path: str) -> str:
         """Return where a path leads through links."""
-        for number, (tree, inner) in enumerate(self._locate(path)):
-            try:
-                real = tree.resolve_path(inner)
-            except CubError:
-                continue
-            is_own = not number and self.is_below(path, self.root)
-            return posixpath.normpath(posixpath.join(self.root if is_own else self._anchor, real))
-        return path
+
+        def resolve(tree: FileTree, inner: str) -> str:
+            top = self.root if tree is self.tree else self._anchor
+            return posixpath.normpath(posixpath.join(top, tree.resolve_path(inner)))
+
+        return self._ask(path, resolve, path)
 
     def identify(self, path: str) -> Hashable:
         """Return a value that all names of a file share."""
@@ -176,6 +171,13 @@ class AgentFiles:
     def _anchor(self) -> str:
         return self.root[: self.root.find("/") + 1]
 
+    def _ask(self, path: str, question: Callable[[FileTree, str], _T], default: _T) -> _T:
+        """Return the answer of the first tree that has one; they are asked by their own paths."""
+        for tree, inner in self._locate(path):
+            with suppress(CubError, OSError):
+                return question(tree, inner)
+        return default
+
     def _locate(self, path: str) -> Iterator[tuple[FileTree, str]]:
         if self.is_below(path, self.root):
             yield self.tree, path[len(self.root) + 1 :]
@@ -186,25 +188,34 @@ class AgentFiles:
 @cache
 def compile_glob(pattern: str) -> Callable[[str], object]:
     """Return a test of paths: `**` is any number of folders, `{a,b}` one of several."""
-    pattern = re.sub(r"\\(.)", lambda escaped: _escape(escaped[1]), pattern)
-    if braces := _BRACES.search(pattern):
+    plain = _ESCAPED.sub(lambda one: "?" if one[1] in "{}[]" else f"[{one[1]}]", pattern)
+    return re.compile("|".join(map(_translate, expand_braces([plain]))), re.DOTALL).fullmatch
+
+
+def _translate(pattern: str) -> str:
+    """Return the regular expression of a pattern without braces: `*` can't be a slash."""
+    parts = []
+    for segment in pattern.split("/"):
+        source = translate(segment).removeprefix("(?s:")
+        name = source[: source.rindex(")")].replace(".*", "[^/]*")
+        parts.append("(?:.*/)?" if segment == "**" else f"{name}/")
+    if pattern.endswith("**") and parts[-1] == "(?:.*/)?":
+        parts[-1] = ".*"
+    return "".join(parts).removesuffix("/")
+
+
+def expand_braces(patterns: Iterable[str]) -> list[str]:
+    """Return patterns without `{a,b}`: one for each alternative, up to a limit."""
+    waiting, expanded = list(patterns), list[str]()
+    while waiting and len(expanded) < _MAX_PATTERNS:
+        pattern = waiting.pop(0)
+        if not (braces := _BRACES.search(pattern)):
+            expanded.append(pattern)
+            continue
         head, tail = pattern[: braces.start()], pattern[braces.end() :]
-        tests = [compile_glob(f"{head}{part}{tail}") for part in braces[1].split(",")]
-        return lambda path: any(test(path) for test in tests)
-    parts = ["(?:.*/)?" if part == "**" else _translate(part) + "/" for part in pattern.split("/")]
-    if parts[-1].startswith("(?:"):
-        parts[-1] = ".*/"
-    return re.compile("".join(parts).removesuffix("/"), re.DOTALL).fullmatch
-
-
-def _escape(character: str) -> str:
-    return "?" if character in "{}[]" else f"[{character}]"
-
-
-def _translate(segment: str) -> str:
-    """Return the regular expression of one folder or file name, in which `*` can't be a slash."""
-    source = translate(segment).removeprefix("(?s:")
-    return source[: source.rindex(")")].replace(".*", "[^/]*")
+        waiting = [*(f"{head}{part}{tail}" for part in braces[1].split(",")), *waiting]
+        waiting = waiting[:_MAX_PATTERNS]
+    return expanded
 
 
 class LoadedFile(NamedTuple):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
 import posixpath
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from cub.agent_profiles.agent_files import AgentReading
@@ -70,26 +67,18 @@ class SessionSteps(NamedTuple):
 NO_STEPS = SessionSteps()
 
 
-@dataclass(slots=True)
-class Redirect:
-    """Hold what makes an agent use a model server: its whole environment except PATH, and more.
+class ServerSettings(NamedTuple):
+    """Hold what makes an agent use a model server, with the `model` that it asks for.
 
-    `argv` are arguments that a project's own settings, which may name another address, can't
-    override. The environment names the model, too.
+    `files` are settings by their paths in a new HOME, texts or JSON. `argv` are arguments that a
+    project's own settings, which may name another address, can't override. In all of them, `{url}`
+    stands for the server, and `{home}`, `{model}` and `{environ}` for what their names say.
     """
 
-    url: str
-    home: Path
-    environ: dict[str, str]
-    model: str = ""
+    model: str
+    environ: Mapping[str, str]
+    files: Mapping[str, Mapping[str, Any] | str] = {}
     argv: tuple[str, ...] = ()
-
-    def write_settings(self, path: str, settings: Mapping[str, Any] | str) -> None:
-        """Write a settings file of the new HOME, as JSON unless it is a text."""
-        file = self.home / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        text = settings if isinstance(settings, str) else json.dumps(settings)
-        file.write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +93,7 @@ class AgentProfile:
     `outside` changes what it reads as well: `$VARIABLE`, `~/FILE`, and `/FILE` of the machine.
     `folder` has its settings. `settings` and `executables` are regular expressions of paths: of
     settings that can make it execute something, and of files that it executes or obeys.
-    `reading_list` is None if it has no such setting; so is `redirect`, which points it at a model
+    `reading_list` is None if it has no such setting; so is `server`, which points it at a model
     server, and `reading` if cub does not know what it loads at its start. `steps` are for proofs.
     """
 
@@ -124,7 +113,7 @@ class AgentProfile:
     settings: tuple[str, ...] = ()
     executables: tuple[str, ...] = ()
     reading_list: ReadingList | None = None
-    redirect: Callable[[Redirect], None] | None = None
+    server: ServerSettings | None = None
     reading: AgentReading | None = None
     steps: SessionSteps = NO_STEPS
 
@@ -153,8 +142,3 @@ class AgentProfile:
         listed = self.reading_list.files if self.reading_list else ()
         own = (path for path in self.project_files if path != "AGENTS.md")
         return tuple(path.rstrip("/*") for path in (*own, self.folder, *listed) if path)
-
-
-def is_root() -> bool:
-    """Return whether this process has all rights on the machine."""
-    return hasattr(os, "geteuid") and os.geteuid() == 0

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
-from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ReadingList, Redirect
+from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ReadingList, ServerSettings
 from cub.config_edit.config_text import YAML
 
+_MODEL, _BASE = "openai/gpt-4o", "{url}/v1"
 _OFFLINE = {
     "OPENAI_API_KEY": DUMMY_KEY,
+    "OPENAI_API_BASE": _BASE,
+    "AIDER_MODEL": _MODEL,
+    "AIDER_CHAT_HISTORY_FILE": "{home}/.aider.CHAT.history",
+    "AIDER_INPUT_HISTORY_FILE": "{home}/.aider.INPUT.history",
     "AIDER_ANALYTICS": "false",
     "AIDER_CHECK_UPDATE": "false",
     "AIDER_SHOW_RELEASE_NOTES": "false",
@@ -19,26 +24,17 @@ _OFFLINE = {
     "AIDER_MAP_TOKENS": "0",  # its map of the project has a cache in the project
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
 }
+# A project's .env replaces variables, and may hold a key that works.
+_ARGUMENTS = (
+    "--openai-api-base", _BASE, "--openai-api-key", DUMMY_KEY, "--model", _MODEL,
+    "--weak-model", _MODEL,
+)  # fmt: skip
 AIDER_LIST = ReadingList(
     (".aider.conf.yml",),
     ("read",),
     YAML,
     lambda required: (*required.whole, *required.references),
 )
-
-
-def _redirect(redirect: Redirect) -> None:
-    model, base = "openai/gpt-4o", f"{redirect.url}/v1"
-    redirect.model = model
-    redirect.environ |= {**_OFFLINE, "OPENAI_API_BASE": base, "AIDER_MODEL": model}
-    # A project's .env replaces variables, and may hold a key that works.
-    redirect.argv = ("--openai-api-base", base, "--openai-api-key", DUMMY_KEY)
-    redirect.argv += ("--model", model, "--weak-model", model)
-    for kind in ("CHAT", "INPUT"):
-        file = redirect.home / f".aider.{kind}.history"
-        redirect.environ[f"AIDER_{kind}_HISTORY_FILE"] = file.as_posix()
-    # aider downloads the prices unless this file has some of today.
-    redirect.write_settings(".aider/caches/model_prices_and_context_window.json", '{"local": {}}')
 
 
 def _list_aider_entries(files: AgentFiles) -> Iterator[LoadedFile]:
@@ -64,6 +60,12 @@ AIDER = AgentProfile(
     settings=(r"\.aider\.conf\.yml",),
     reading_list=AIDER_LIST,
     outside=("$AIDER_CONFIG_FILE", "$AIDER_READ", "~/.aider.conf.yml"),
-    redirect=_redirect,
+    server=ServerSettings(
+        _MODEL,
+        _OFFLINE,
+        # aider downloads the prices unless this file has some of today.
+        {".aider/caches/model_prices_and_context_window.json": {"local": {}}},
+        _ARGUMENTS,
+    ),
     reading=AgentReading(_list_aider_entries),
 )

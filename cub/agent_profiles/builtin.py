@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, Redirect
-
-
-def _redirect(redirect: Redirect) -> None:
-    redirect.model = "claude-sonnet-4-5"
-    # Variables of cub win over the project's configuration.
-    redirect.environ |= {
-        "CUB_CODE_BASE_URL": redirect.url,
-        "CUB_CODE_API_KEY": DUMMY_KEY,
-        "CUB_CODE_MODEL": redirect.model,
-    }
-
+from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ServerSettings
 
 BUILTIN = AgentProfile(
     name="builtin",
@@ -31,5 +20,13 @@ BUILTIN = AgentProfile(
         "~/.agents/rules",
         "~/.config/opencode/AGENTS.md",
     ),
-    redirect=_redirect,
+    # Variables of cub win over the project's configuration.
+    server=ServerSettings(
+        "claude-sonnet-4-5",
+        {
+            "CUB_CODE_BASE_URL": "{url}",
+            "CUB_CODE_API_KEY": DUMMY_KEY,
+            "CUB_CODE_MODEL": "{model}",
+        },
+    ),
 )

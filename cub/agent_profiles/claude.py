@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -11,9 +12,8 @@ from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile,
 from cub.agent_profiles.agent_profile import (
     DUMMY_KEY,
     AgentProfile,
-    Redirect,
+    ServerSettings,
     SessionSteps,
-    is_root,
 )
 from cub.edit.document import Document
 from cub.edit.file_imports import find_imports
@@ -28,7 +28,12 @@ _NO_TEXT = re.compile(
 )
 _SPECIAL = re.compile(r"[*?\[\]{}()!+@\\]")  # in patterns
 _SETTING_SOURCES = {"project": "settings.json", "local": "settings.local.json"}
+# Claude Code refuses to skip permissions for root without it.
+_AS_ROOT = {"IS_SANDBOX": "1"} if hasattr(os, "geteuid") and os.geteuid() == 0 else {}
 _OFFLINE = {
+    **_AS_ROOT,
+    "ANTHROPIC_BASE_URL": "{url}",
+    "ANTHROPIC_MODEL": "{model}",
     "ANTHROPIC_API_KEY": DUMMY_KEY,
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false",
@@ -42,15 +47,6 @@ _OFFLINE = {
     "CLAUDE_CODE_USE_VERTEX": "0",
     "CLAUDE_CODE_USE_FOUNDRY": "0",
 }
-
-
-def _redirect(redirect: Redirect) -> None:
-    redirect.model = "claude-sonnet-4-5"
-    redirect.environ |= _OFFLINE
-    redirect.environ |= {"ANTHROPIC_BASE_URL": redirect.url, "ANTHROPIC_MODEL": redirect.model}
-    if is_root():  # Claude Code refuses to skip permissions then
-        redirect.environ["IS_SANDBOX"] = "1"
-    redirect.argv = ("--settings", json.dumps({"env": redirect.environ}))
 
 
 def _list_claude_entries(files: AgentFiles) -> Iterator[LoadedFile]:
@@ -188,7 +184,7 @@ CLAUDE = AgentProfile(
     folder=".claude",
     settings=(r"\.claude/settings(?:\.local)?\.json", r"\.mcp\.json"),
     executables=(r"\.claude/(?:agents|commands|skills)/.*",),
-    redirect=_redirect,
+    server=ServerSettings("claude-sonnet-4-5", _OFFLINE, argv=("--settings", '{"env": {environ}}')),
     steps=SessionSteps(
         ("--continue",),
         ("Agent", {"description": "Test", "subagent_type": "general-purpose"}),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import posixpath
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
-from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, Redirect, SessionSteps
+from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ServerSettings, SessionSteps
 
 CODEX_OVERRIDE = "AGENTS.override.md"  # it takes the place of AGENTS.md
 CODEX_MAX_BYTES = 32 * 1024  # its `project_doc_max_bytes`, unless set
@@ -32,28 +31,17 @@ plugins = false
 """
 
 
-def _redirect(redirect: Redirect) -> None:
-    redirect.model = "gpt-5"  # the default model has no plain shell tool
-    redirect.environ["OPENAI_API_KEY"] = DUMMY_KEY
-    config = _CONFIG.format(model=redirect.model, url=redirect.url)
-    redirect.write_settings(".codex/config.toml", config)
-    redirect.argv = ("-c", 'model_provider="local"', "-c", f'model="{redirect.model}"')
-
-
 def _list_codex_entries(files: AgentFiles) -> Iterator[LoadedFile]:
     user = files.find_user_folder("CODEX_HOME", ".codex")
-    for name in (CODEX_OVERRIDE, "AGENTS.md") if user else ():
-        if files.read(f"{user}/{name}").strip():
-            yield LoadedFile(f"{user}/{name}")
-            break
+    names: tuple[str, ...] = (CODEX_OVERRIDE, "AGENTS.md")
+    texts = [path for name in names if user and files.read(path := f"{user}/{name}").strip()]
+    yield from map(LoadedFile, texts[:1])
     settings, folders = _read_codex_settings(files, user)
-    fallbacks = settings.get("project_doc_fallback_filenames")
-    names = (CODEX_OVERRIDE, "AGENTS.md", *(fallbacks if isinstance(fallbacks, list) else ()))
+    names += _list_names(settings.get("project_doc_fallback_filenames"))
     limit = settings.get("project_doc_max_bytes")
     rest = limit if isinstance(limit, int) else CODEX_MAX_BYTES
     for folder in folders:
-        there = files.list_names(folder)
-        for path in [posixpath.join(folder, name) for name in names if name in there][:1]:
+        if path := files.find_first(folder, names):
             yield LoadedFile(path, rest)
             rest = max(0, rest - len(files.read(path)))
 
@@ -68,13 +56,17 @@ def _read_codex_settings(files: AgentFiles, user: str) -> tuple[dict[str, Any], 
         settings = {}
     given = _parse_codex_arguments(files.find_arguments("-c", "--config"))
     markers = {**settings, **given}.get("project_root_markers", [".git"])
-    folders = files.list_repository_folders(markers)
+    folders = files.list_repository_folders(_list_names(markers))
     projects = settings.get("projects")
     trusted = projects.get(folders[0], {}) if isinstance(projects, dict) else {}
     if isinstance(trusted, dict) and trusted.get("trust_level") == "trusted":
         for folder in folders:
             settings |= _read_toml(files, f"{folder}/.codex/config.toml")
     return {**settings, **given}, folders
+
+
+def _list_names(value: object) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
 def _read_toml(files: AgentFiles, path: str) -> dict[str, Any]:
@@ -114,7 +106,12 @@ CODEX = AgentProfile(
     folder=".codex",
     settings=(r"\.codex/config\.toml",),
     executables=(r"\.codex/prompts/.*",),
-    redirect=_redirect,
+    server=ServerSettings(
+        "gpt-5",  # the default model has no plain shell tool
+        {"OPENAI_API_KEY": DUMMY_KEY},
+        {".codex/config.toml": _CONFIG},
+        ("-c", 'model_provider="local"', "-c", 'model="{model}"'),
+    ),
     steps=SessionSteps(("resume", "--last"), full_tokens=260_000),
     reading=AgentReading(_list_codex_entries, prevent_load=_exclude_from_codex),
 )

@@ -11,13 +11,10 @@ from cub.agent_profiles.agent_profile import (
     DUMMY_KEY,
     AgentProfile,
     ReadingList,
-    Redirect,
+    ServerSettings,
     SessionSteps,
 )
 from cub.config_edit.config_text import STRICT_JSON
-from cub.config_edit.string_list import read_string_list
-from cub.errors import CubError
-from cub.files import FileTree
 
 _CODE = re.compile(r"(`+).*?\1", re.DOTALL)
 _IMPORT = re.compile(r"(?<!\S)@([./A-Za-z]\S*)")
@@ -38,46 +35,28 @@ GEMINI_LIST = ReadingList(
 )
 
 
-def get_gemini_file_names(tree: FileTree) -> tuple[str, ...]:
+def get_gemini_file_names(files: AgentFiles) -> tuple[str, ...]:
     """Return the names of the instruction files that Gemini CLI loads in this project.
 
     GEMINI.md is always one of them, as Gemini CLI adds what the setting names. A settings file that
     can't be read is ignored.
     """
-    location = GEMINI_LIST.locate(tree)
-    try:
-        data = tree.read(location.path)
-        listed = read_string_list(data, location) or () if data else ()
-    except CubError:
-        listed = ()
+    homes = [home] if (home := files.find_user_folder("GEMINI_CLI_HOME", "")) else []
+    paths = (f"{folder}/{GEMINI_LIST.files[0]}" for folder in (files.start, *homes))
+    found = (files.read_list(path, GEMINI_LIST.keys, GEMINI_LIST.format) for path in paths)
+    listed = next((names for names in found if names is not None), [])
     names = (posixpath.normpath(name.strip()) for name in listed if name.strip())
     return tuple(dict.fromkeys((*names, *GEMINI_LIST.default)))
 
 
-def _redirect(redirect: Redirect) -> None:
-    redirect.model = "gemini-2.5-pro"  # the default asks a model first which one to use
-    redirect.environ |= {
-        "GEMINI_API_KEY": DUMMY_KEY,
-        "GEMINI_CLI_TRUST_WORKSPACE": "true",
-        "GOOGLE_GEMINI_BASE_URL": redirect.url,
-        "GEMINI_MODEL": redirect.model,
-    }
-    redirect.write_settings(".gemini/settings.json", _SETTINGS)
-
-
 def _list_gemini_entries(files: AgentFiles) -> Iterator[LoadedFile]:
     home = files.find_user_folder("GEMINI_CLI_HOME", "")
-    keys, name = GEMINI_LIST.keys, GEMINI_LIST.files[0]
-    folders = [files.start, *([home] if home else ())]
-    found = (files.read_list(f"{folder}/{name}", keys, STRICT_JSON) for folder in folders)
-    listed = next((names for names in found if names is not None), [])
-    cleaned = [posixpath.normpath(one.strip()) for one in listed if one.strip()]
-    names = list(dict.fromkeys((*cleaned, *GEMINI_LIST.default)))
+    names = get_gemini_file_names(files)
     if home:
         yield from (LoadedFile(f"{home}/.gemini/{one}", limit=f"{home}/.gemini") for one in names)
-    top, *folders = files.list_repository_folders()
-    for folder in (top, *folders):
-        yield from (LoadedFile(posixpath.join(folder, one), limit=top) for one in names)
+    folders = files.list_repository_folders()
+    for folder in folders:
+        yield from (LoadedFile(posixpath.join(folder, one), limit=folders[0]) for one in names)
 
 
 def _find_gemini_imports(data: bytes) -> list[str]:
@@ -108,7 +87,16 @@ GEMINI = AgentProfile(
     settings=(r"\.gemini/settings\.json",),
     executables=(r"\.gemini/(?:agents?|commands?)/.*",),
     reading_list=GEMINI_LIST,
-    redirect=_redirect,
+    server=ServerSettings(
+        "gemini-2.5-pro",  # the default asks a model first which one to use
+        {
+            "GEMINI_API_KEY": DUMMY_KEY,
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "GOOGLE_GEMINI_BASE_URL": "{url}",
+            "GEMINI_MODEL": "{model}",
+        },
+        {GEMINI_LIST.files[0]: _SETTINGS},
+    ),
     steps=SessionSteps(("--resume", "latest"), ("invoke_agent", {"agent_name": "generalist"})),
     reading=AgentReading(_list_gemini_entries, _find_gemini_imports, 5, repeats_imports=True),
 )

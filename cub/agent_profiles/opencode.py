@@ -9,7 +9,7 @@ from cub.agent_profiles.agent_profile import (
     DUMMY_KEY,
     AgentProfile,
     ReadingList,
-    Redirect,
+    ServerSettings,
     SessionSteps,
 )
 from cub.config_edit.config_text import JSON
@@ -26,35 +26,32 @@ OPENCODE_LIST = ReadingList(
 )
 
 
-def _redirect(redirect: Redirect) -> None:
-    redirect.model = "local/scripted"
-    redirect.environ |= {
-        "OPENCODE_DISABLE_AUTOUPDATE": "1",
-        "OPENCODE_DISABLE_MODELS_FETCH": "1",
-        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-        "OPENCODE_DISABLE_SHARE": "1",
-        "OPENCODE_DISABLE_TERMINAL_TITLE": "1",
-        # It installs a package into each of its directories, if it finds the registry.
-        "npm_config_registry": redirect.url,
-    }
-    provider, _, name = redirect.model.partition("/")
-    settings = {
-        "model": redirect.model,
-        "small_model": redirect.model,
-        "autoupdate": False,
-        "share": "disabled",
-        "snapshot": False,  # it copies the project's files
-        "agent": {"title": {"disable": True}},
-        "enabled_providers": [provider],
-        "provider": {
-            provider: {
-                "npm": "@ai-sdk/openai-compatible",
-                "options": {"baseURL": f"{redirect.url}/v1", "apiKey": DUMMY_KEY},
-                "models": {name: {"limit": {"context": 200_000, "output": 8_000}}},
-            }
-        },
-    }
-    redirect.write_settings(".config/opencode/opencode.json", settings)
+_PROVIDER, _MODEL = "local", "scripted"
+_OFFLINE = {
+    "OPENCODE_DISABLE_AUTOUPDATE": "1",
+    "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    "OPENCODE_DISABLE_SHARE": "1",
+    "OPENCODE_DISABLE_TERMINAL_TITLE": "1",
+    # It installs a package into each of its directories, if it finds the registry.
+    "npm_config_registry": "{url}",
+}
+_SETTINGS = {
+    "model": "{model}",
+    "small_model": "{model}",
+    "autoupdate": False,
+    "share": "disabled",
+    "snapshot": False,  # it copies the project's files
+    "agent": {"title": {"disable": True}},
+    "enabled_providers": [_PROVIDER],
+    "provider": {
+        _PROVIDER: {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": "{url}/v1", "apiKey": DUMMY_KEY},
+            "models": {_MODEL: {"limit": {"context": 200_000, "output": 8_000}}},
+        }
+    },
+}
 
 
 def _list_opencode_entries(files: AgentFiles) -> Iterator[LoadedFile]:
@@ -108,7 +105,9 @@ OPENCODE = AgentProfile(
     settings=(r"opencode\.jsonc?", r"\.opencode/plugins?/.*"),
     executables=(r"\.opencode/(?:agents?|commands?)/.*",),
     reading_list=OPENCODE_LIST,
-    redirect=_redirect,
+    server=ServerSettings(
+        f"{_PROVIDER}/{_MODEL}", _OFFLINE, {".config/opencode/opencode.json": _SETTINGS}
+    ),
     steps=SessionSteps(
         ("--continue",),
         ("task", {"description": "Test", "subagent_type": "general"}),

@@ -6,32 +6,19 @@ import posixpath
 from collections.abc import Iterator, Sequence
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
-from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, Redirect, SessionSteps
+from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ServerSettings, SessionSteps
 
 PI_FOLDER_VARIABLE, PI_FOLDER = "PI_CODING_AGENT_DIR", ".pi/agent"
 APPENDED_FILE = "APPEND_SYSTEM.md"
 _NAMES = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
 _ASKS_FOR_TRUST_SINCE, _KNOWS_WORKTREES_SINCE, _READS_OVERRIDE_SINCE = (0, 79), (0, 83), (0, 84)
-
-
-def _redirect(redirect: Redirect) -> None:
-    redirect.model = "local/scripted"
-    redirect.environ |= {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}
-    provider, _, name = redirect.model.partition("/")
-    settings = {
-        "baseUrl": f"{redirect.url}/v1",
-        "api": "openai-completions",
-        "apiKey": DUMMY_KEY,
-        "models": [{"id": name, "contextWindow": 200_000, "maxTokens": 8_000}],
-    }
-    redirect.write_settings(f"{PI_FOLDER}/models.json", {"providers": {provider: settings}})
-    defaults = {
-        "defaultProvider": provider,
-        "defaultModel": name,
-        "enabledModels": [redirect.model],
-    }
-    redirect.write_settings(f"{PI_FOLDER}/settings.json", defaults)
-    redirect.argv = ("--model", redirect.model)
+_PROVIDER, _MODEL = "local", "scripted"
+_SERVICE = {
+    "baseUrl": "{url}/v1",
+    "api": "openai-completions",
+    "apiKey": DUMMY_KEY,
+    "models": [{"id": _MODEL, "contextWindow": 200_000, "maxTokens": 8_000}],
+}
 
 
 def _list_pi_entries(files: AgentFiles) -> Iterator[LoadedFile]:
@@ -57,9 +44,7 @@ def _is_older(files: AgentFiles, version: tuple[int, ...]) -> bool:
 
 def _find_context_file(files: AgentFiles, folder: str) -> str:
     """Return the one file of a folder that pi loads, "" if it has none."""
-    names = _NAMES[_is_older(files, _READS_OVERRIDE_SINCE) :]
-    there = files.list_names(folder)
-    return next((posixpath.join(folder, name) for name in names if name in there), "")
+    return files.find_first(folder, _NAMES[_is_older(files, _READS_OVERRIDE_SINCE) :])
 
 
 def _find_shadowed_file(files: AgentFiles) -> str:
@@ -95,7 +80,19 @@ PI = AgentProfile(
     folder=".pi",
     settings=(r"\.pi/(?:settings|mcp)\.json", r"\.pi/(?:extensions|npm|git)(?:/.*)?"),
     executables=(r"\.pi/(?:skills|prompts)/.*", r"\.pi/(?:APPEND_)?SYSTEM\.md"),
-    redirect=_redirect,
+    server=ServerSettings(
+        f"{_PROVIDER}/{_MODEL}",
+        {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"},
+        {
+            f"{PI_FOLDER}/models.json": {"providers": {_PROVIDER: _SERVICE}},
+            f"{PI_FOLDER}/settings.json": {
+                "defaultProvider": _PROVIDER,
+                "defaultModel": _MODEL,
+                "enabledModels": ["{model}"],
+            },
+        },
+        ("--model", "{model}"),
+    ),
     steps=SessionSteps(("--continue",)),
     reading=AgentReading(_list_pi_entries, prevent_load=_exclude_from_pi),
 )

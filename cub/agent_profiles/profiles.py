@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import posixpath
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.agent_profiles.agent_profile import AgentProfile, Redirect
+from cub.agent_profiles.agent_profile import AgentProfile
 from cub.agent_profiles.aider import AIDER
 from cub.agent_profiles.builtin import BUILTIN
 from cub.agent_profiles.claude import CLAUDE
@@ -99,6 +100,17 @@ def list_settings_paths() -> Iterator[str]:
         yield from profile.reading_list.files if profile.reading_list else ()
 
 
+class Redirect(NamedTuple):
+    """Hold what makes an agent use a model server: its whole environment except PATH, and more.
+
+    `argv` are arguments that settings of the project can't override.
+    """
+
+    environ: dict[str, str]
+    model: str
+    argv: tuple[str, ...]
+
+
 def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
     """Write an agent's settings into a new HOME; return its environment, arguments and model.
 
@@ -106,13 +118,22 @@ def redirect_agent(agent: str, url: str, home: Path) -> Redirect:
     are the same over the protocol.
     """
     name = agent.removesuffix("-acp")
+    server = find_profile(name).server
+    assert server
+    values = {"{url}": url, "{model}": server.model, "{home}": os.fspath(home)}
+
+    def fill(text: str) -> str:
+        for word, value in values.items():
+            text = text.replace(word, value)
+        return text
+
     temporary = home / "tmp"  # they leave files of megabytes there
     temporary.mkdir(exist_ok=True)
     environ = {**_OFFLINE, "HOME": os.fspath(home), "TMPDIR": os.fspath(temporary)}
-    redirect = Redirect(url, home, environ)
-    profile = find_profile(name)
-    assert profile.redirect
-    profile.redirect(redirect)
-    if agent != name:
-        redirect.argv = ()
-    return redirect
+    environ |= {key: fill(value) for key, value in server.environ.items()}
+    values["{environ}"] = json.dumps(environ)
+    for path, settings in server.files.items():
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        text = settings if isinstance(settings, str) else json.dumps(settings)
+        (home / path).write_text(fill(text), encoding="utf-8")
+    return Redirect(environ, server.model, tuple(map(fill, server.argv)) if agent == name else ())

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from cub.agent_profiles.agent_files import expand_braces
 from cub.config_edit.nodes import parse_scalar
 from cub.context.front_matter import list_field, split_patterns
 from cub.errors import UsageError
 
 Selectors = Mapping[str, tuple[str, ...]]
 _PATTERN_FIELDS = ("paths", "globs", "applyTo", "fileMatchPattern")
-_BRACES = re.compile(r"\{([^{}]*)\}")
-_MAX_PATTERNS = 1000  # that braces may stand for
 # By agent, its field that says when a rule applies: at its own choice, or for patterns alone.
 _CONDITIONS: Mapping[str, tuple[str, Sequence[str], str]] = {
     "cursor": ("alwaysApply", (), "false"),
@@ -96,20 +94,6 @@ def list_patterns(fields: Mapping[str, Any]) -> list[str]:
     values = (value for key in _PATTERN_FIELDS for value in list_field(fields, key))
     texts = (text for value in values for text in split_patterns(format_value(value)))
     return [text.removeprefix("./") for text in texts]
-
-
-def expand_braces(patterns: Iterable[str]) -> list[str]:
-    """Return patterns without `{a,b}`: one for each alternative, up to a limit."""
-    waiting, expanded = list(patterns), list[str]()
-    while waiting and len(expanded) < _MAX_PATTERNS:
-        pattern = waiting.pop(0)
-        if not (braces := _BRACES.search(pattern)):
-            expanded.append(pattern)
-            continue
-        head, tail = pattern[: braces.start()], pattern[braces.end() :]
-        waiting = [*(f"{head}{part}{tail}" for part in braces[1].split(",")), *waiting]
-        waiting = waiting[:_MAX_PATTERNS]
-    return expanded
 
 
 def _is_scalar(value: Any) -> bool:

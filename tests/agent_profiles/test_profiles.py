@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from cub.agent_profiles.agent_files import AgentFiles
 from cub.agent_profiles.agent_profile import AgentProfile
 from cub.agent_profiles.gemini import get_gemini_file_names
 from cub.agent_profiles.opencode import OPENCODE_LIST
@@ -39,7 +40,7 @@ def test_gemini_loads_what_its_setting_names_and_its_own_file(
     tmp_path: Path, text: str, names: tuple[str, ...]
 ) -> None:
     settings(tmp_path, text.encode())
-    assert get_gemini_file_names(DiskTree(tmp_path)) == names
+    assert get_gemini_file_names(AgentFiles(DiskTree(tmp_path))) == names
 
 
 @pytest.mark.parametrize(
@@ -56,18 +57,21 @@ def test_gemini_loads_what_its_setting_names_and_its_own_file(
 )
 def test_settings_that_gemini_refuses_have_no_say(tmp_path: Path, data: bytes) -> None:
     settings(tmp_path, data)
-    assert get_gemini_file_names(DiskTree(tmp_path)) == ONLY
+    assert get_gemini_file_names(AgentFiles(DiskTree(tmp_path))) == ONLY
 
 
 def test_without_settings_gemini_loads_its_own_file(tmp_path: Path) -> None:
-    assert get_gemini_file_names(DiskTree(tmp_path)) == ONLY
+    assert get_gemini_file_names(AgentFiles(DiskTree(tmp_path))) == ONLY
     (tmp_path / ".gemini" / "settings.json").mkdir(parents=True)
-    assert get_gemini_file_names(DiskTree(tmp_path)) == ONLY
+    assert get_gemini_file_names(AgentFiles(DiskTree(tmp_path))) == ONLY
 
 
 def test_settings_that_are_planned_count(tmp_path: Path) -> None:
     planned = {".gemini/settings.json": b'{"context": {"fileName": "A.md"}}'}
-    assert get_gemini_file_names(PlannedTree(DiskTree(tmp_path), planned)) == ("A.md", "GEMINI.md")
+    assert get_gemini_file_names(AgentFiles(PlannedTree(DiskTree(tmp_path), planned))) == (
+        "A.md",
+        "GEMINI.md",
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from cub.agent_profiles.agent_files import expand_braces
 from cub.context.selectors import (
-    expand_braces,
     explain_agent_mismatch,
     explain_mismatch,
     explain_path_mismatch,

@@ -230,6 +230,12 @@ def test_two_names_of_one_file_are_loaded_once() -> None:
     assert loaded("gemini", files, {GEMINI: SETTING % "AGENTS.md"}) == ["AGENTS.md"]
 
 
+@pytest.mark.parametrize("key", ["project_doc_fallback_filenames", "project_root_markers"])
+def test_settings_of_codex_that_are_no_names_have_no_say(key: str) -> None:
+    settings = {".codex/config.toml": f'{key} = [{{ a = 1 }}, 7, [".git"]]\n'}
+    assert loaded("codex", {"AGENTS.md": "A"}, settings) == ["AGENTS.md"]
+
+
 def test_a_file_that_can_not_be_read_is_not_loaded() -> None:
     assert loaded("codex", {"AGENTS.md/x": "A"}) == []
 
