@@ -16,7 +16,7 @@ from cub.config_edit.value_edits import set_value
 from cub.errors import CubError
 from cub.project import config as config_file
 from cub.project.config import CONFIG_FILE, parse_config_tree
-from cub.project.migration_steps import ImportJsonStep
+from cub.project.migrations import MigrationStep
 from cub.project.targets import normalize_target
 
 _TARGETS = ListLocation(CONFIG_FILE, ("targets",), YAML)
@@ -82,7 +82,7 @@ def parse_json_settings(data: bytes) -> dict[str, Any]:
 
 
 def import_json_settings(
-    tree: dict[str, Any], step: ImportJsonStep, config: bytes | None, schema: int
+    tree: dict[str, Any], step: MigrationStep, config: bytes | None, schema: int
 ) -> JsonImport:
     """Add the values of `tree` to `config`; existing values are never overwritten."""
     unmapped_keys = []

@@ -11,7 +11,7 @@ from cub.errors import CubError
 from cub.project import config
 from cub.project.config import parse_config
 from cub.project.config_writer import import_json_settings, parse_json_settings, set_targets
-from cub.project.migration_steps import ImportJsonStep
+from cub.project.migrations import MigrationStep
 from tests.examples import hardly_any_examples
 
 NEW = ["AGENTS.md", "CLAUDE.md", "p/AGENTS.md"]
@@ -92,10 +92,11 @@ def test_what_can_not_be_edited_exactly_is_left_to_the_person(text: str) -> None
     assert "p/AGENTS.md" in caught.value.hint
 
 
-STEP = ImportJsonStep(
-    "old.json",
-    "old.json.old",
-    {
+STEP = MigrationStep(
+    "config_from_json",
+    ("old.json",),
+    keep_as="old.json.old",
+    keys={
         "client": "run.harness",
         "client.name": "run.harness",
         "client.model": "run.model",
@@ -103,8 +104,7 @@ STEP = ImportJsonStep(
         "cost": "run.budget.usd",
         "skip": "map.exclude",
     },
-    {"client": ("auto", None), "clean": (True,), "list": ([],), "tries": (3,)},
-    (),
+    default={"client": ["auto", None], "clean": [True], "list": [[]], "tries": [3]},
 )
 
 

@@ -12,15 +12,7 @@ from cub.edit.sections import has_legacy_digest, rewrite_legacy_digest
 from cub.project import config_writer
 from cub.project.config import CONFIG_FILE
 from cub.project.instruction_files import read_instruction_files, remove_duplicates
-from cub.project.migration_steps import (
-    DeleteStep,
-    ImportJsonStep,
-    MigrationStep,
-    MoveStep,
-    RewriteMarkerStep,
-    WarnStep,
-)
-from cub.project.migrations import Migration, hash_content
+from cub.project.migrations import Migration, MigrationStep, hash_content
 from cub.project.targets import TARGETS
 from cub.syntax_errors import describe_json_error
 
@@ -37,16 +29,16 @@ def apply_migration(
     for step in migration.steps:
         _apply_step(step, builder, schema, prune)
     for step in migration.steps:
-        unlink_leftover_links(_list_removed_paths(step), builder)
+        unlink_leftover_links(step.removed_paths, builder)
 
 
 def prune_leftover_files(migration: Migration, builder: PlanBuilder) -> None:
     """Delete what a migration that was applied before has left for --prune."""
     record_referenced_files(builder)
     for step in migration.steps:
-        if isinstance(step, DeleteStep) and step.only_with_prune:
+        if step.only_with_prune:
             _apply_delete(step, builder, prune=True)
-            unlink_leftover_links(_list_removed_paths(step), builder)
+            unlink_leftover_links(step.removed_paths, builder)
 
 
 def has_prunable_files(migration: Migration, builder: PlanBuilder) -> bool:
@@ -63,54 +55,54 @@ def warn_unpruned_files(migration: Migration, builder: PlanBuilder) -> None:
 
 
 def _list_prunable_paths(migration: Migration) -> Iterator[str]:
-    for step in migration.steps:
-        if isinstance(step, DeleteStep) and step.only_with_prune:
-            yield from step.paths
+    return (path for step in migration.steps if step.only_with_prune for path in step.paths)
 
 
 def _apply_step(step: MigrationStep, builder: PlanBuilder, schema: int, prune: bool) -> None:
-    match step:
-        case MoveStep():
+    match step.verb:
+        case "move":
             _apply_move(step, builder)
-        case DeleteStep():
+        case "delete":
             _apply_delete(step, builder, prune=prune)
-        case RewriteMarkerStep():
+        case "rewrite_marker":
             _rewrite_markers(builder)
-        case ImportJsonStep():
+        case "config_from_json":
             _import_json(step, builder, schema)
-        case WarnStep():
-            _apply_warning(step, builder)
+        case "note":
+            (path,) = step.paths
+            if builder.exists(path) and step.to in ("", builder.resolve_link(path)):
+                builder.warn(path, step.message, step.hint)
 
 
-def _apply_move(step: MoveStep, builder: PlanBuilder) -> None:
-    for path in step.sources:
+def _apply_move(step: MigrationStep, builder: PlanBuilder) -> None:
+    for path in step.paths:
         data = read_movable_file(path, builder)
         if data is None or parse_file_header(data):
             continue
-        if hash_content(data) in step.known_hashes:
+        if hash_content(data) in step.known:
             builder.write(path, None, "it was never edited, and the current version replaces it")
         else:
             move_file(path, data, step.keep_as or step.to, builder)
 
 
-def _apply_delete(step: DeleteStep, builder: PlanBuilder, *, prune: bool) -> None:
+def _apply_delete(step: MigrationStep, builder: PlanBuilder, *, prune: bool) -> None:
     for path in step.paths:
         data = read_movable_file(path, builder, even_imported=step.only_with_prune)
         if data is None:
             continue
         if step.only_with_prune:
             _apply_prune(path, data, step, builder, prune=prune)
-        elif hash_content(data) in step.known_hashes:
+        elif hash_content(data) in step.known:
             builder.write(path, None, "a placeholder that was never edited")
         else:
             builder.warn(path, "kept, because it was edited", step.hint)
 
 
 def _apply_prune(
-    path: str, data: bytes, step: DeleteStep, builder: PlanBuilder, *, prune: bool
+    path: str, data: bytes, step: MigrationStep, builder: PlanBuilder, *, prune: bool
 ) -> None:
     """Delete a file that begins as the older layout began it, and keep a copy."""
-    openings = tuple(text.encode() for text in step.openings)
+    openings = tuple(text.encode() for text in step.begins_with)
     if not data.replace(b"\r\n", b"\n").startswith(openings):
         builder.warn(path, "kept: no sign that it comes from the older layout", FOREIGN_HINT)
     elif not prune:
@@ -119,17 +111,6 @@ def _apply_prune(
         copy = make_backup_name(path, data)
         builder.write(copy, data, f"keep a copy of {path}", is_local=True)
         builder.write(path, None, f"deleted by --prune; {copy} is a copy")
-
-
-def _list_removed_paths(step: MigrationStep) -> tuple[str, ...]:
-    match step:
-        case MoveStep():
-            return step.sources
-        case DeleteStep():
-            return step.paths
-        case ImportJsonStep():
-            return (step.path,)
-    return ()
 
 
 def _rewrite_markers(builder: PlanBuilder) -> None:
@@ -141,8 +122,9 @@ def _rewrite_markers(builder: PlanBuilder) -> None:
             builder.write(file.real_path, data, "current digest line")
 
 
-def _import_json(step: ImportJsonStep, builder: PlanBuilder, schema: int) -> None:
-    data = read_movable_file(step.path, builder)
+def _import_json(step: MigrationStep, builder: PlanBuilder, schema: int) -> None:
+    (path,) = step.paths
+    data = read_movable_file(path, builder)
     if data is None:
         return
     try:
@@ -150,25 +132,18 @@ def _import_json(step: ImportJsonStep, builder: PlanBuilder, schema: int) -> Non
     except ValueError as error:
         line = getattr(error, "lineno", None)
         reason = str(error) if line is None else describe_json_error(str(getattr(error, "msg", "")))
-        builder.warn(step.path, f"kept: its settings cannot be read: {reason}", UNREAD_HINT, line)
+        builder.warn(path, f"kept: its settings cannot be read: {reason}", UNREAD_HINT, line)
         return
     before = builder.read(CONFIG_FILE)
     imported = config_writer.import_json_settings(settings, step, before, schema)
     if imported.config is not None and imported.config != before:
-        builder.write(CONFIG_FILE, imported.config, f"settings of {step.path}")
-    if not imported.unmapped_keys or hash_content(data) in step.known_hashes:
-        builder.write(step.path, None, f"{CONFIG_FILE} replaces it")
-    elif move_file(step.path, data, step.keep_as, builder):
-        message = (
-            f"kept for settings that {CONFIG_FILE} does not have: "
-            f"{', '.join(imported.unmapped_keys)}"
-        )
+        builder.write(CONFIG_FILE, imported.config, f"settings of {path}")
+    if not imported.unmapped_keys or hash_content(data) in step.known:
+        builder.write(path, None, f"{CONFIG_FILE} replaces it")
+    elif move_file(path, data, step.keep_as, builder):
+        keys = ", ".join(imported.unmapped_keys)
+        message = f"kept for settings that {CONFIG_FILE} does not have: {keys}"
         builder.warn(step.keep_as, message, UNREAD_HINT)
-
-
-def _apply_warning(step: WarnStep, builder: PlanBuilder) -> None:
-    if builder.exists(step.path) and (not step.to or builder.resolve_link(step.path) == step.to):
-        builder.warn(step.path, step.message, step.hint)
 
 
 def record_referenced_files(builder: PlanBuilder) -> None:
