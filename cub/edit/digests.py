@@ -33,14 +33,11 @@ def split_words(line: bytes) -> list[str]:
         return ["-"]
     text = _FENCE.sub("", text)
     if marks := _MARKS.match(text):
-        text = _MARK.sub(_unify_mark, marks[0]) + text[marks.end() :]
+        bullets = _MARK.sub(lambda m: "- " if m[1] else "1. " if m[2] else "", marks[0])
+        text = bullets + text[marks.end() :]
     text = unescape(_ESCAPE.sub(r"\1", text))
     text = _EMPHASIS.sub(lambda match: "*" * len(match[0]), text)
     return [_RULE.sub("-", word) if not word.strip(":-") else word for word in _WORD.findall(text)]
-
-
-def _unify_mark(match: re.Match[str]) -> str:
-    return "- " if match[1] else "1. " if match[2] else ""
 
 
 def compute_digest(body: bytes) -> str:

@@ -46,7 +46,9 @@ def find_line_matches(old: Sequence[Line], new: Sequence[Line]) -> list[LineMatc
         if gap.old == gap.old_end or gap.new == gap.new_end:
             continue
         if (gap.old_end - gap.old) * (gap.new_end - gap.new) <= _MAX_COMPARED_PAIRS:
-            matches += _match_gap(old, new, gap)
+            lines = old[gap.old : gap.old_end], new[gap.new : gap.new_end]
+            equal = SequenceMatcher(None, *lines, autojunk=False).get_matching_blocks()
+            matches += [LineMatch(gap.old + a, gap.new + b, size) for a, b, size in equal if size]
         elif contained := _match_contained_lines(old, new, gap):
             matches += contained
         else:
@@ -101,13 +103,6 @@ def _trim_gap(
         tail += 1
     rest = LineGap(gap.old + head, gap.old_end - tail, gap.new + head, gap.new_end - tail)
     return LineMatch(gap.old, gap.new, head), rest, LineMatch(rest.old_end, rest.new_end, tail)
-
-
-def _match_gap(old: Sequence[Line], new: Sequence[Line], gap: LineGap) -> Iterator[LineMatch]:
-    lines = old[gap.old : gap.old_end], new[gap.new : gap.new_end]
-    for a, b, size in SequenceMatcher(None, *lines, autojunk=False).get_matching_blocks():
-        if size:
-            yield LineMatch(gap.old + a, gap.new + b, size)
 
 
 def _match_unique_lines(old: Sequence[Line], new: Sequence[Line], gap: LineGap) -> list[LineMatch]:

@@ -82,10 +82,15 @@ def find_marker_pair(document: Document) -> tuple[Marker, Marker] | None:
     _refuse_conflict(markers, document)
     if [marker.version is None for marker in markers] == [False, True]:
         return markers[0], markers[1]
+    culprit, hint = markers[0], f"run `cub repair`, or delete line {markers[0].line + 1}"
+    if len(markers) > 1:
+        hint = "run `cub repair`, or leave exactly one BEGIN and one END line, in this order"
+        if culprit.version is not None:
+            culprit = markers[1] if markers[1].version is not None else markers[2]
     raise CubError(
         _describe_fault(markers),
-        where=document.format_location(_find_culprit(markers).line),
-        hint=_make_hint(markers),
+        where=document.format_location(culprit.line),
+        hint=hint,
         details=describe_markers(markers, document),
     )
 
@@ -121,12 +126,6 @@ def describe_markers(markers: list[Marker], document: Document) -> list[str]:
     return [*lines, f"and {more} more"] if more else lines
 
 
-def _find_culprit(markers: list[Marker]) -> Marker:
-    if markers[0].version is None or len(markers) == 1:
-        return markers[0]
-    return markers[1] if markers[1].version is not None else markers[2]
-
-
 def _describe_fault(markers: list[Marker]) -> str:
     kinds = "".join("E" if m.version is None else "B" for m in markers)
     if kinds == "B":
@@ -138,12 +137,6 @@ def _describe_fault(markers: list[Marker]) -> str:
     if kinds.startswith("E") and "B" in kinds:
         return "END marker before the BEGIN marker"
     return "END marker without a BEGIN marker"
-
-
-def _make_hint(markers: list[Marker]) -> str:
-    if len(markers) == 1:
-        return f"run `cub repair`, or delete line {markers[0].line + 1}"
-    return "run `cub repair`, or leave exactly one BEGIN and one END line, in this order"
 
 
 _TOKEN = re.compile(rb"<!--|-->|<(/?)(?:pre|script|style|textarea)\b", re.IGNORECASE)

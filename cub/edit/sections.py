@@ -59,17 +59,14 @@ def find_digest_end(inside: Sequence[bytes]) -> int | None:
     recorded, body = split_header(inside)
     if not recorded:
         return None
-    lines = _skip_first_line(inside) if recorded.startswith("sha256:") else body
+    lines: Sequence[bytes] = body
+    if recorded.startswith("sha256:"):  # the digest line itself is the first that is not blank
+        lines = inside[next(n for n, line in enumerate(inside) if line.strip()) + 1 :]
     count = count_matching_lines(lines, recorded)
     if count is None:
         return None
     end = len(inside) - len(lines) + count
     return end if detect_author(inside[:end]) == "cub" else None
-
-
-def _skip_first_line(inside: Sequence[bytes]) -> Sequence[bytes]:
-    first = next(number for number, line in enumerate(inside) if line.strip())
-    return inside[first + 1 :]
 
 
 _NOTES = {tuple(note.encode().split()) for note in markers.HEADER_COMMENTS}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from cub.edit.line_matching import LineGap, LineMatch, find_line_matches, measure_common_ends
+from cub.edit.line_matching import LineGap, iter_changes, measure_common_ends
 
 _CONTEXT = 3  # lines around a change
 _QUOTED = re.compile(r'["\\\x00-\x1f\x7f]')
@@ -18,12 +18,9 @@ def quote_header_name(name: str) -> str:
     After a name with a space, a tab says that no time follows.
     """
     if _QUOTED.search(name):
-        return f'"{_QUOTED.sub(_escape_match, name)}"'
+        quoted = _QUOTED.sub(lambda m: _ESCAPES.get(m[0]) or f"\\{ord(m[0]):03o}", name)
+        return f'"{quoted}"'
     return f"{name}\t" if " " in name else name
-
-
-def _escape_match(match: re.Match[str]) -> str:
-    return _ESCAPES.get(match[0]) or f"\\{ord(match[0]):03o}"
 
 
 def diff_texts(before: str, after: str, path: str, before_name: str, after_name: str) -> list[str]:
@@ -42,7 +39,7 @@ def format_hunks(before: bytes, after: bytes) -> Iterator[str]:
     old = _split_display_lines(before[head : len(before) - tail], whole=not tail)
     new = _split_display_lines(after[head : len(after) - tail], whole=not tail)
     above = before.count(b"\n", 0, head)
-    for hunk in _group_changes(find_line_matches(old, new), len(old), len(new)):
+    for hunk in _group_changes(iter_changes(old, new), len(old), len(new)):
         spans = (hunk[0].old, hunk[-1].old_end), (hunk[0].new, hunk[-1].new_end)
         old_range, new_range = (_format_range(start + above, end + above) for start, end in spans)
         yield f"@@ -{old_range} +{new_range} @@"
@@ -53,24 +50,16 @@ def format_hunks(before: bytes, after: bytes) -> Iterator[str]:
                 yield from _mark_lines(" ", old[change.old_end : following.old])
 
 
-def _group_changes(matches: Sequence[LineMatch], old: int, new: int) -> Iterator[list[LineGap]]:
+def _group_changes(changes: Iterable[LineGap], old: int, new: int) -> Iterator[list[LineGap]]:
     """Group changes whose context touches; the context is a change of no lines at either end."""
     hunk: list[LineGap] = []
-    for change in _iter_changes(matches, old, new):
+    for change in changes:
         if hunk and change.old - hunk[-1].old_end > 2 * _CONTEXT:
             yield _add_context(hunk, old, new)
             hunk = []
         hunk.append(change)
     if hunk:
         yield _add_context(hunk, old, new)
-
-
-def _iter_changes(matches: Sequence[LineMatch], old: int, new: int) -> Iterator[LineGap]:
-    a = b = 0
-    for match in (*matches, LineMatch(old, new, 0)):
-        if (a, b) != (match.old, match.new):
-            yield LineGap(a, match.old, b, match.new)
-        a, b = match.old + match.size, match.new + match.size
 
 
 def _add_context(hunk: Sequence[LineGap], old: int, new: int) -> list[LineGap]:

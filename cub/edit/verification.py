@@ -36,7 +36,8 @@ def find_fault(
     old_blocks = before.boundaries.parse_blocks_between(around.above[0], around.below[0])
     if not _are_blocks_equal(old_blocks, old_span, new_blocks, new_span):
         return "the text outside the managed section would render differently"
-    if not _are_lines_equal(before, after, around):
+    is_rest_equal = _get_rest(before, around.below[0]) == _get_rest(after, around.below[1])
+    if not is_rest_equal or not _is_top_equal(before, after, around.above[0]):
         return "the text outside the managed section would not stay as it is"
     return ""
 
@@ -82,11 +83,6 @@ def _find_above(before: Document, old_line: int, after: Document, new_line: int)
         if not b"".join(after.lines[new_line:below]).strip():
             return old_line, below
     return start, start
-
-
-def _are_lines_equal(before: Document, after: Document, around: _Around) -> bool:
-    above = _is_top_equal(before, after, around.above[0])
-    return above and _get_rest(before, around.below[0]) == _get_rest(after, around.below[1])
 
 
 def _is_top_equal(before: Document, after: Document, lines: int) -> bool:

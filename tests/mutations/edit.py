@@ -92,7 +92,7 @@ EDIT = (
     Mutation(
         "nobody checks that the user's lines stay",
         "cub/edit/verification.py",
-        "if not _are_lines_equal(before, after, around):",
+        "if not is_rest_equal or not _is_top_equal(before, after, around.above[0]):",
         "if False:",
         ("tests/edit",),
     ),

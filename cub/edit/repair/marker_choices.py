@@ -77,16 +77,10 @@ def _list_closing_choices(document: Document, begin: Marker) -> list[RepairChoic
 
 def _list_keeping_choices(document: Document, markers: Sequence[Marker]) -> list[RepairChoice]:
     headers, regions = find_header_lines(document, markers), find_regions(document, markers)
-    unproven_count = sum(region.author != "cub" for region in regions)
-    ranked = sorted(regions, key=lambda region: _rank(region, unproven_count))
+    # An unproven one first, as the others become text; then new and upper ones.
+    ranked = sorted(regions, key=lambda r: (r.author == "cub", -r.version, r.start))
     choices = (_keep_region(document, headers, regions, kept) for kept in ranked[: MAX_CHOICES - 1])
     return [choice for choice in choices if choice]
-
-
-def _rank(kept: SectionRegion, unproven_count: int) -> tuple[int, bool, int, int]:
-    """Prefer what turns the fewest unproven sections into text; then proven, new, upper ones."""
-    is_unproven = kept.author != "cub"
-    return unproven_count - is_unproven, is_unproven, -kept.version, kept.start
 
 
 def _keep_region(

@@ -56,7 +56,11 @@ class SectionRegion:
 def find_regions(document: Document, markers: Sequence[Marker]) -> list[SectionRegion]:
     """Return the regions of `document` with these markers, in order; only proven ones overlap."""
     headers = find_header_lines(document, markers)
-    pairs = {b.line: _make_pair(document, b, e) for b, e in pairwise(markers) if _is_pair(b, e)}
+    pairs = {
+        begin.line: _make_pair(document, begin, end)
+        for begin, end in pairwise(markers)
+        if begin.version is not None and end.version is None
+    }
     solid = [region for region in pairs.values() if region.is_complete]
     hidden = {*headers, *chain(*headers.values()), *chain(*(region.line_range for region in solid))}
     alone = [m for m in markers if m.version is not None and m.line not in {r.start for r in solid}]
@@ -116,10 +120,6 @@ def _find_last_comments(document: Document, start: int, end: int) -> list[int]:
 def _find_comment_lines(document: Document, start: int, end: int) -> list[int]:
     inside = document.lines[start:end]
     return [number for number, line in enumerate(inside, start) if b"<!--" in line]
-
-
-def _is_pair(begin: Marker, end: Marker) -> bool:
-    return begin.version is not None and end.version is None
 
 
 def _make_pair(document: Document, begin: Marker, end: Marker) -> SectionRegion:
