@@ -129,8 +129,7 @@ def _show_version(value: bool) -> None:
 
 def _show_completion(name: str | None) -> None:
     if name is not None:
-        from cub.cli.completion.install import resolve_shell
-        from cub.cli.completion.shells import SHELL_SCRIPTS
+        from cub.cli.completion.install import SHELL_SCRIPTS, resolve_shell
 
         output.print_bytes(SHELL_SCRIPTS[resolve_shell(name)].encode())
         raise typer.Exit

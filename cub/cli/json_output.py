@@ -39,14 +39,14 @@ def plan_to_json(plan: Plan, root: Path) -> JsonObject:
         }
         for edit in plan.edits
     ]
-    return _make_result(root, plan.warnings, changes=changes)
+    return make_result(root, plan.warnings, changes=changes)
 
 
 def status_to_json(
     rows: Sequence[FileStatus], warnings: Iterable[PlanWarning], root: Path
 ) -> JsonObject:
     """Return the table of `cub status`: one object for each file."""
-    return _make_result(root, warnings, files=[asdict(row) for row in rows])
+    return make_result(root, warnings, files=[asdict(row) for row in rows])
 
 
 def agents_to_json(
@@ -76,7 +76,7 @@ def agents_to_json(
         }
         for overview in overviews
     ]
-    return _make_result(root, warnings, agents=rows)
+    return make_result(root, warnings, agents=rows)
 
 
 def proofs_to_json(
@@ -110,7 +110,7 @@ def proofs_to_json(
         }
         for proof in proofs
     ]
-    return _make_result(root, warnings, ok=all(proof.is_kept for proof in proofs), agents=rows)
+    return make_result(root, warnings, ok=all(proof.is_kept for proof in proofs), agents=rows)
 
 
 def _arrival_to_json(arrival: Arrival | None) -> JsonObject | None:
@@ -128,7 +128,7 @@ def _arrival_to_json(arrival: Arrival | None) -> JsonObject | None:
 def review_to_json(review: Review, root: Path) -> JsonObject:
     """Return a review: one object for each file, and for each change to what executes."""
     ends = review.commit_range
-    return _make_result(
+    return make_result(
         root,
         review.warnings,
         base={"name": ends.base_name, "commit": ends.base},
@@ -163,7 +163,7 @@ def repair_to_json(findings: RepairReport, root: Path) -> JsonObject:
         for choice in findings.choices
     ]
     faults = [_error_object(file.fault, CubError.exit_code) for file in findings.broken_files]
-    return _make_result(root, findings.warnings, choices=choices, faults=faults)
+    return make_result(root, findings.warnings, choices=choices, faults=faults)
 
 
 def error_to_json(error: CubError, code: int) -> JsonObject:
@@ -194,13 +194,13 @@ def print_tasks_json(
     records: Iterable[Record], root: Path, warnings: Iterable[PlanWarning]
 ) -> None:
     """Print tasks in order, each with all keys."""
-    tree = _make_result(root, warnings, tasks=[])
+    tree = make_result(root, warnings, tasks=[])
     output.print_json_rows(tree, "tasks", map(task_to_json, records))
 
 
 def print_task_list_json(task_list: TaskList, root: Path) -> None:
     """Print tasks in order, each with all keys and what blocks it."""
-    tree = _make_result(root, task_list.warnings, tasks=[])
+    tree = make_result(root, task_list.warnings, tasks=[])
     pairs = zip(task_list.summaries, task_list.iter_records(), strict=True)
     rows = (
         {**task_to_json(record), "waits_for": task_list.list_blockers_of(row)}
@@ -224,12 +224,12 @@ def task_detail_to_json(detail: TaskDetails, root: Path) -> JsonObject:
         "blocks": detail.blocks,
         "children": [child["id"] for child in detail.children],
     }
-    return _make_result(root, detail.warnings, task={**task_to_json(detail.record), **around})
+    return make_result(root, detail.warnings, task={**task_to_json(detail.record), **around})
 
 
 def task_stats_to_json(stats: TaskStats, root: Path) -> JsonObject:
     """Return the counts of `cub task stats`."""
-    return _make_result(
+    return make_result(
         root,
         stats.warnings,
         statuses=stats.statuses,
@@ -243,7 +243,7 @@ def task_stats_to_json(stats: TaskStats, root: Path) -> JsonObject:
 
 def import_result_to_json(result: ImportResult, root: Path) -> JsonObject:
     """Return what `cub task import` did, or would do, with tasks by their ids."""
-    return _make_result(
+    return make_result(
         root,
         result.task_result.warnings,
         format=result.format,
@@ -259,7 +259,7 @@ def export_result_to_json(
     result: ExportResult, format_name: str, file: Path | None, root: Path
 ) -> JsonObject:
     """Return the result of `cub task export`: the file written, or else the text."""
-    return _make_result(
+    return make_result(
         root,
         result.warnings,
         format=format_name,
@@ -269,7 +269,7 @@ def export_result_to_json(
     )
 
 
-def _make_result(root: Path, warnings: Iterable[PlanWarning], **fields: Any) -> JsonObject:
+def make_result(root: Path, warnings: Iterable[PlanWarning], **fields: Any) -> JsonObject:
     """Return a result of version 1: the project, these fields in their order, and warnings."""
     tree = {"v": 1, "root": root.as_posix(), **fields}
     return {**tree, "warnings": warnings_to_json(warnings)}

@@ -135,7 +135,7 @@ def _explain_choice(
     is_opt_in = read_flag(rule.text.fields, _OPT_IN) is False
     if task:
         is_opt_in |= read_flag(task.text.fields, _OPT_IN) is False
-        own = {**_read_task_selectors(task), _TASK_NAME: (task.path.stem,)}
+        own = {**task.rule_selectors, _TASK_NAME: (task.path.stem,)}
         selectors = merge_selectors(selectors, own)
     reason = explain_mismatch(rule.text.fields, selectors, is_opt_in=is_opt_in)
     reason = reason or explain_agent_mismatch(rule.text.fields, request.agent)
@@ -148,14 +148,6 @@ def _explain_choice(
         relative = path.relative_to(base).as_posix() if inside else path.name
         reason = explain_path_mismatch(rule.text.fields, relative)
     return reason
-
-
-def _read_task_selectors(task: TaskFile) -> Selectors:
-    """Return what a task file asks rules for, in its field `selectors`."""
-    values = task.text.fields.get("selectors")
-    if not isinstance(values, dict):
-        return {}
-    return {key: tuple(map(format_value, list_field(values, key))) for key in values}
 
 
 def assemble_context(

@@ -177,12 +177,23 @@ def list_commands(text: str) -> list[str]:
     return commands
 
 
-def list_parameters(text: str) -> list[str]:
-    """Return the parameters that a text uses, each once, as it is written: `${x:-1}`."""
-    found: dict[str, str] = {}
+class Parameter(NamedTuple):
+    """Hold a parameter of a text: as it is written, its default, and whether it is required."""
+
+    name: str
+    text: str
+    default: str | None
+    is_required: bool
+
+
+def list_parameters(text: str) -> list[Parameter]:
+    """Return the parameters that a text uses, each once, as it is written first."""
+    found: dict[str, Parameter] = {}
     for match in _TOKEN.finditer(text):
-        if match["name"]:
-            found.setdefault(match["name"], match[0])
+        name, operator = match["name"], match["operator"]
+        if name and name not in found:
+            default = match["word"] if operator == ":-" else None
+            found[name] = Parameter(name, match[0], default, operator == ":?")
     return list(found.values())
 
 

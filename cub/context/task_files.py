@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.agent_profiles.agent_profile import RuleScope
-from cub.context.expansion import list_commands
+from cub.context.expansion import Parameter, list_commands, list_parameters
 from cub.context.front_matter import MarkdownText, list_field, read_flag, split_front_matter
 from cub.context.selectors import Selectors, explain_mismatch, format_value
 from cub.context.text_reader import FileIdentity, TextReader
@@ -46,6 +46,26 @@ class TaskFile(NamedTuple):
     def commands(self) -> list[str]:
         """Return the commands in its text; none unless it has `expand_commands: true`."""
         return list_commands(self.text.body) if self.runs_commands else []
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """Return the parameters in its text; none with `expand: false`."""
+        return list_parameters(self.text.body) if self.expands else []
+
+    @property
+    def rule_selectors(self) -> Selectors:
+        """Return what it asks rules for, in its field `selectors`."""
+        values = self.text.fields.get("selectors")
+        if not isinstance(values, dict):
+            return {}
+        return {key: tuple(map(format_value, list_field(values, key))) for key in values}
+
+    @property
+    def selectable_fields(self) -> dict[str, list[str]]:
+        """Return the fields that selectors choose it by, with their values as `-s` takes them."""
+        fields = self.text.fields
+        keys = [key for key in fields if key not in _OWN_KEYS]
+        return {key: [*map(format_value, list_field(fields, key))] for key in keys}
 
 
 def find_task_file(reader: TextReader, task: str, selectors: Selectors) -> TaskFile:
@@ -192,7 +212,7 @@ def _find_choice(files: Sequence[TaskFile], keys: Sequence[str]) -> str:
 
 def format_fields(file: TaskFile) -> str:
     """Return the fields that selectors choose a task file by, in one line."""
-    return ", ".join(_list_fields(file, [key for key in file.text.fields if key not in _OWN_KEYS]))
+    return ", ".join(_list_fields(file, [*file.selectable_fields]))
 
 
 def _list_fields(file: TaskFile, keys: Sequence[str]) -> list[str]:

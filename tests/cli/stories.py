@@ -293,6 +293,22 @@ def _context(scene: Scene) -> None:
     assert (planned["commands"], planned["task"]) == ([], ".agents/tasks/fix.md")
     scene.json("context", root, "context", "--prompt", "Why?", "--no-context-exec")
     scene.json("error", root, "context", "zebra", code=1)
+    write(root, ".agents/tasks/gone.md", "---\nstage: [\n---\n")
+    write(
+        scene.home,
+        ".agents/tasks/plan.md",
+        "---\nstage: [plan, 2]\nselectors: {languages: go}\n---\n${a:-b c} ${d:?needed} ${a}\n",
+    )
+    fix, plan = scene.json("task-files", root, "context", "--list")["files"]
+    assert (fix["task"], fix["file"], fix["scope"]) == ("fix", ".agents/tasks/fix.md", "project")
+    assert fix["parameters"] == [{"name": "issue", "default": None, "required": False}]
+    assert plan["scope"] == "user"
+    assert plan["fields"] == {"stage": ["plan", "2"]}
+    assert plan["selectors"] == {"languages": ["go"]}
+    assert [tuple(one.values()) for one in plan["parameters"]] == [
+        ("a", "b c", False),
+        ("d", None, True),
+    ]
 
 
 def _agents(scene: Scene) -> None:
@@ -603,7 +619,7 @@ STORIES = {
         _tasks, "task", "task-stats", "findings", "import", "export", tasks="task"
     ),
     "prompt": _story(_prompt, "prompt"),
-    "context": _story(_context, "context"),
+    "context": _story(_context, "context", "task-files"),
     "code": _story(_code, "code"),
     "trust": _story(_trust, "trust"),
     "agents": _story(_agents, "agents", "agent-proofs", agents="warning"),

@@ -29,6 +29,7 @@ SHOWN = {
     "An export": "export",
     "A prompt": "prompt",
     "A context": "context",
+    "Task files": "task-files",
     "A session of the built-in agent": "code",
     "Trust": "trust",
     "Events": "events",

@@ -23,20 +23,23 @@ from cub.cli.context_options import (
     choose_audit,
     confirm_commands,
 )
-from cub.cli.json_output import JsonObject, warnings_to_json
+from cub.cli.context_output import (
+    context_to_json,
+    print_context_sources,
+    print_context_summary,
+    print_task_files,
+)
 from cub.cli.options import get_global_options
 from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError, UsageError
-from cub.text import join_first
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
     from cub.actions.build_context import ContextBuild
     from cub.actions.context_settings import ContextOptions
     from cub.context.assembly import AssembledContext
-    from cub.context.text_collector import ContextPart
 
 app = typer.Typer(add_completion=False)
 
@@ -115,7 +118,9 @@ Explain = Annotated[
         "running anything.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the context and its sources as JSON.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print the context and its sources, or the list, as JSON.")
+]
 
 
 @app.command()
@@ -161,14 +166,17 @@ def context(
     from cub.context.selectors import parse_selectors
 
     directory = get_global_options(context).directory
+    selectors = parse_selectors(select or ())
+    targets = {"-o": output_file is not None, "--copy": copy}
+    texts = {"TASKFILE": task, "--prompt": prompt, "--prompt-file": prompt_file is not None}
     if list_tasks:
-        _require_alone("--list", {"--explain": explain, "--json": json, "TASKFILE": bool(task)})
-        _print_task_files(context)
+        _require_alone("--list", {**texts, "--explain": explain, **targets})
+        print_task_files(open_task_stores(context), directory, selectors, json=json)
         return
-    _require_alone("--explain", {"-o": output_file is not None, "--copy": copy} if explain else {})
+    _require_alone("--explain", targets if explain else {})
     prompt, piped, warnings = _read_prompt(context, prompt, prompt_file)
     request = ContextRequest(
-        task, prompt, resume, parse_selectors(select or ()), parse_parameters(parameter or ()),
+        task, prompt, resume, selectors, parse_parameters(parameter or ()),
         agent, str((directory / path).resolve()) if path else "", piped,
     )  # fmt: skip
     options = ContextOptions(
@@ -190,16 +198,16 @@ def context(
 
         output.print_message(f"Copied with {copy_to_clipboard(data, os.environ)}.")
     if json:
-        output.print_json(_context_to_json(build, result, estimate, stores.root.as_posix()))
+        output.print_json(context_to_json(build, result, estimate, stores.root))
     elif explain:
-        _print_sources(build, result, estimate)
+        print_context_sources(build, result, estimate)
     else:
-        _print_summary(build, result, estimate)
+        print_context_summary(build, result, estimate)
         if output_file is None and not copy:
             output.print_bytes(data)
 
 
-def _require_alone(option: str, others: dict[str, bool]) -> None:
+def _require_alone(option: str, others: Mapping[str, object]) -> None:
     for other, is_given in others.items():
         if is_given:
             raise UsageError(f"{option} cannot be used with {other}")
@@ -259,30 +267,6 @@ def _write_file(path: Path, shown: str, data: bytes) -> None:
     output.print_message(f"Wrote {shown}.")
 
 
-def _print_task_files(context: typer.Context) -> None:
-    from cub.actions.context_scripts import make_text_reader
-    from cub.context.expansion import list_parameters
-    from cub.context.task_files import format_fields, list_task_files
-
-    stores = open_task_stores(context)
-    reader = make_text_reader(stores.project, get_global_options(context).directory)
-    rows = [
-        (
-            file.path.stem,
-            file.name,
-            format_fields(file),
-            " ".join(list_parameters(file.text.body) if file.expands else ()),
-        )
-        for file in list_task_files(reader, ("project", "user"))
-    ]
-    output.print_warnings(reader.warnings)
-    if rows:
-        output.print_table(("task", "file", "fields", "parameters"), rows, prose=("fields",))
-    else:
-        output.print_message("No task files.")
-        output.print_hint("write one to .agents/tasks/NAME.md")
-
-
 def _build(build: ContextBuild, options: ContextOptions) -> AssembledContext:
     """Run what belongs to the context, and return it."""
     if options.confirm:
@@ -292,77 +276,3 @@ def _build(build: ContextBuild, options: ContextOptions) -> AssembledContext:
         for line in run.text.splitlines():
             output.print_message(line)
     return build.assemble(choose_audit(options))
-
-
-def _print_summary(
-    build: ContextBuild, result: AssembledContext, estimate: Callable[[str], int]
-) -> None:
-    plan, taken = build.plan, sum(s.kind == "rule" and not s.reason for s in result.sources)
-    files = "rule file" if plan.rule_count == 1 else "rule files"
-    part = "" if taken == plan.rule_count else f", {taken} of them taken"
-    output.print_message(f"Found {plan.rule_count} {files}{part}")
-    if plan.task:
-        output.print_message(f"Selected task: {plan.task.path.stem} ({plan.task.name})")
-    output.print_message(f"Estimated tokens: {estimate(result.text):,}")
-
-
-def _print_sources(
-    build: ContextBuild, result: AssembledContext, estimate: Callable[[str], int]
-) -> None:
-    rows = [
-        (source.name, join_first(source.agents, 2), _format_tokens(source, estimate), _why(source))
-        for source in result.sources
-    ]
-    untrusted = build.list_untrusted_commands()
-    for commands, why in (
-        (build.list_trusted_commands(), "would run"),
-        (untrusted, "not trusted: would not run"),
-    ):
-        rows += [(f"{command.name} ({command.origin})", "", "", why) for command in commands]
-    rows.append(("in all", "", f"{estimate(result.text):,}", ""))
-    output.print_table(("source", "agents", "tokens", "why"), rows, prose=("agents", "why"))
-
-
-def _format_tokens(source: ContextPart, estimate: Callable[[str], int]) -> str:
-    return "" if source.reason else f"{estimate(source.text):,}"
-
-
-def _why(source: ContextPart) -> str:
-    return f"left out: {source.reason}" if source.reason else "in"
-
-
-def _context_to_json(
-    build: ContextBuild, result: AssembledContext, estimate: Callable[[str], int], root: str
-) -> JsonObject:
-    task = build.plan.task
-    return {
-        "v": 1,
-        "root": root,
-        "context": result.text,
-        "tokens": estimate(result.text),
-        "task": task.name if task else None,
-        "sources": [
-            {
-                "kind": source.kind,
-                "name": source.name,
-                "scope": source.scope,
-                "agents": list(source.agents),
-                "included": not source.reason,
-                "why": source.reason,
-                "tokens": estimate(source.text),
-            }
-            for source in result.sources
-        ],
-        "commands": [
-            {
-                "name": item.command.name,
-                "command": item.command.command,
-                "origin": item.command.origin,
-                "exit": item.exit_code,
-                "problem": item.problem,
-                "dur_s": round(item.result.seconds, 2),
-            }
-            for item in build.outputs
-        ],
-        "warnings": warnings_to_json(result.warnings),
-    }

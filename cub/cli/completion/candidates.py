@@ -1,72 +1,137 @@
-"""List the words that may come next, each with its description."""
+"""List the words that may come next in a command line, each with its description.
+
+typer's own parser parses all values first, and loads a library that takes longer than all of this.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from typer.core import TyperGroup, TyperOption
+import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from cub.cli.completion import value_sources
-from cub.cli.completion.command_line import CompletableParameter, CompletionContext
-from cub.cli.completion.value_sources import Candidate
+from cub.cli.completion.value_sources import (
+    ARGUMENT_SOURCES,
+    COMMA_LIST_OPTIONS,
+    OPTION_SOURCES,
+    Candidate,
+    CompletionPlace,
+    ValueSource,
+)
 from cub.cli.terminal import escape_invisible
 
-ValueSource = Callable[[CompletionContext], Iterable[Candidate]]
-
-# An option takes the same values in all commands.
-OPTION_SOURCES: dict[str, ValueSource] = {
-    "--agent": value_sources.list_agents,
-    "--depends-on": value_sources.list_unclosed_tasks,
-    "--epic": value_sources.list_epics,
-    "--format": value_sources.list_formats,
-    "--harness": value_sources.list_harnesses,
-    "--install-completion": value_sources.list_shells,
-    "--label": value_sources.list_labels,
-    "--parent": value_sources.list_parent_tasks,
-    "--priority": value_sources.list_priorities,
-    "--profile": value_sources.list_profiles,
-    "--show-completion": value_sources.list_shells,
-    "--status": value_sources.list_task_statuses,
-    "--targets": value_sources.list_targets,
-    "--task": value_sources.list_unclosed_tasks,
-    "--type": value_sources.list_task_types,
-    "--unlabel": value_sources.list_labels,
-}
-# Arguments are found by their metavar.
-ARGUMENT_SOURCES: dict[str, ValueSource] = {
-    "ID": value_sources.list_command_tasks,
-    "TASKFILE": value_sources.list_task_files,
-    "RUN|TASK": value_sources.list_command_tasks,
-    "OTHER": value_sources.list_dependency_tasks,
-    "KEY": value_sources.list_config_keys,
-    "VALUE": value_sources.list_config_values,
-}
-# Options that take lists with commas.
-COMMA_LIST_OPTIONS = ("--agent", "--depends-on", "--harness", "--label", "--targets", "--unlabel")
+CompletableParameter = TyperArgument | TyperOption
 
 
-def list_candidates(completion: CompletionContext, *, with_descriptions: bool) -> list[Candidate]:
-    """Return the words that may come next, in the order in which they are to be shown.
+@dataclass(slots=True)
+class _CommandLine(CompletionPlace):
+    """Find the place of a word, from what stands before it.
+
+    `parameter` takes the word as its value; None for the name of a command or an option.
+    `word_prefix` is what is before the value in the same word.
+    """
+
+    parameter: CompletableParameter | None = None
+    word_prefix: str = ""
+    only_arguments: bool = False
+
+    def take_word(self, word: str) -> bool:
+        """Step over a word; return False if the command does not know it."""
+        if self.parameter is not None:
+            if word != "=":  # bash splits at it
+                self._take_value(word)
+        elif word == "--":
+            self.only_arguments = True
+        elif self._is_option(word):
+            self._take_option(word)
+        elif isinstance(self.context.command, TyperGroup):
+            command = self.context.command.get_command(self.context, word)
+            if not isinstance(command, TyperCommand | TyperGroup):
+                return False
+            self.context = typer.Context(command, info_name=word, parent=self.context)
+        else:
+            self.arguments.append(word)
+        return True
+
+    def find_place(self, word: str) -> None:
+        """Find what the word that is being typed may be, after all words before it."""
+        self.current_word = word
+        if self.parameter is not None:
+            return
+        if self._is_option(word) or (word == "-" and not self.only_arguments):
+            name, equals, value = word.partition("=")
+            if equals and (option := self._find_option(name)):
+                self.parameter = option
+                self.current_word, self.word_prefix = value, f"{name}="
+        elif not isinstance(self.context.command, TyperGroup):
+            self.parameter = self._find_next_argument()
+
+    def _take_option(self, word: str) -> None:
+        name, _, value = word.partition("=")
+        long = self._find_option(name)
+        option = long or self._find_option(word[:2])
+        if option is not None and not option.is_flag:
+            self.parameter = option
+            if value := value or ("" if long else word[2:]):
+                self._take_value(value)
+
+    def _take_value(self, value: str) -> None:
+        if self.parameter is not None and "-C" in self.parameter.opts:
+            self.directory = self.directory / value
+        self.parameter = None
+
+    def _find_next_argument(self) -> TyperArgument | None:
+        count = len(self.arguments)
+        for argument in self.context.command.get_params(self.context):
+            if isinstance(argument, TyperArgument):
+                if argument.nargs == -1 or count < argument.nargs:  # -1 takes all the rest
+                    return argument
+                count -= argument.nargs
+        return None
+
+    def _is_option(self, word: str) -> bool:
+        return word.startswith("-") and len(word) > 1 and not self.only_arguments
+
+    def _find_option(self, name: str) -> TyperOption | None:
+        """Return the option of a name: of the command, or of cub itself."""
+        context = self.context
+        while context is not None:
+            for option in context.command.get_params(context):
+                names = (*option.opts, *option.secondary_opts)
+                if isinstance(option, TyperOption) and name in names:
+                    return option
+            context = context.parent.find_root() if context.parent is not None else None
+        return None
+
+
+def list_candidates(
+    root: Any, words: Sequence[str], word: str, *, with_descriptions: bool
+) -> list[Candidate]:
+    """Return the words that may come after `words` in place of `word`, in the order to show them.
 
     Without `with_descriptions`, no module is loaded only for a description.
     """
-    words: Iterable[Candidate] = ()
+    completion = _CommandLine(typer.Context(root, info_name="cub"))
+    if not all(map(completion.take_word, words)):
+        return []
+    completion.find_place("" if word == "=" else word)
+    candidates: Iterable[Candidate] = ()
     if completion.parameter is not None:
-        words = _iter_values(completion, completion.parameter)
-    elif completion.current_word.startswith("-"):
-        words = _iter_option_names(completion)
-    elif isinstance(completion.command, TyperGroup):
-        words = _iter_command_names(completion, completion.command, described=with_descriptions)
+        candidates = _iter_values(completion, completion.parameter)
+    elif completion.current_word.startswith("-") and not completion.only_arguments:
+        candidates = _iter_option_names(completion)
+    elif isinstance(completion.context.command, TyperGroup):
+        candidates = _iter_command_names(completion, described=with_descriptions)
     return [
-        (completion.word_prefix + word, _make_one_line(about))
-        for word, about in words
-        if word.isprintable() and escape_invisible(word) == word  # can be typed as it is shown
+        (completion.word_prefix + candidate, _make_one_line(about))
+        for candidate, about in candidates
+        if candidate.isprintable() and escape_invisible(candidate) == candidate  # can be typed
     ]
 
 
-def _iter_values(
-    completion: CompletionContext, parameter: CompletableParameter
-) -> Iterator[Candidate]:
+def _iter_values(completion: _CommandLine, parameter: CompletableParameter) -> Iterator[Candidate]:
     source = find_value_source(parameter)
     if source is None:
         for item in parameter.shell_complete(completion.context, completion.current_word):
@@ -91,25 +156,25 @@ def find_value_source(parameter: CompletableParameter) -> ValueSource | None:
     return ARGUMENT_SOURCES.get((parameter.metavar or "").strip("[].").partition("...")[0])
 
 
-def _iter_option_names(completion: CompletionContext) -> Iterator[Candidate]:
-    word = completion.current_word
-    for option in completion.list_options():
-        for name in (*option.opts, *option.secondary_opts):
+def _iter_option_names(completion: _CommandLine) -> Iterator[Candidate]:
+    context, word = completion.context, completion.current_word
+    for option in context.command.get_params(context):
+        names = (*option.opts, *option.secondary_opts)
+        for name in names if isinstance(option, TyperOption) and not option.hidden else ():
             if name.startswith(word) and (name.startswith("--") or len(word) == 1):
                 yield name, option.help or ""
 
 
-def _iter_command_names(
-    completion: CompletionContext, group: TyperGroup, *, described: bool
-) -> Iterator[Candidate]:
-    for name in group.list_commands(completion.context):
+def _iter_command_names(completion: _CommandLine, *, described: bool) -> Iterator[Candidate]:
+    context = completion.context
+    for name in context.command.list_commands(context):
         if not name.startswith(completion.current_word):
             continue
         # Each top-level command is a module to be loaded; none of them is hidden.
-        if not described and completion.context.parent is None:
+        if not described and context.parent is None:
             yield name, ""
             continue
-        command = group.get_command(completion.context, name)
+        command = context.command.get_command(context, name)
         if command is not None and not command.hidden:
             yield name, (command.help or "").strip().partition("\n")[0]
 

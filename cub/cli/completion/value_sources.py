@@ -8,39 +8,52 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from cub.cli.completion.command_line import CompletionContext
     from cub.project.config import ConfigLayer
     from cub.store.task_index import TaskIndex, TaskSummary
 
 Candidate = tuple[str, str]  # the word, and its description; "" for none
 
+
+@dataclass(slots=True)
+class CompletionPlace:
+    """Hold the command of a word, what was typed of it, and what stands before it."""
+
+    context: Any
+    current_word: str = ""
+    arguments: list[str] = field(default_factory=list)
+    directory: Path = field(default_factory=Path)
+
+    @property
+    def command_path(self) -> tuple[str, ...]:
+        """Return the names of the command, without the program's."""
+        return tuple(self.context.command_path.split()[1:])
+
+
+ValueSource = Callable[[CompletionPlace], Iterable[Candidate]]
 _PRIORITIES = ("comes first", "high", "what counts where there is none", "low", "comes last")
 _MAX_TASKS = 500  # that are shown
 _COMMANDS_ON_UNCLOSED = ("claim", "start", "close", "done", "park")
 
 
-def list_shells(_completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the shells that cub completes in."""
-    from cub.cli.completion.shells import SHELL_SCRIPTS
+def _list_shells(_completion: CompletionPlace) -> Iterator[Candidate]:
+    from cub.cli.completion.install import SHELL_SCRIPTS
 
     return ((name, "") for name in SHELL_SCRIPTS)
 
 
-def list_task_types(_completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the types of tasks."""
+def _list_task_types(_completion: CompletionPlace) -> Iterator[Candidate]:
     from cub.store.task_schema import TASK_TYPES
 
     return ((name, "") for name in TASK_TYPES)
 
 
-def list_task_statuses(_completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the statuses of tasks, and the words for several."""
+def _list_task_statuses(_completion: CompletionPlace) -> Iterator[Candidate]:
     from cub.store.task_schema import DELETED, STATUSES
 
     yield from ((name, "") for name in STATUSES)
@@ -48,13 +61,11 @@ def list_task_statuses(_completion: CompletionContext) -> Iterator[Candidate]:
     yield DELETED, ""
 
 
-def list_priorities(_completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the priorities."""
+def _list_priorities(_completion: CompletionPlace) -> Iterator[Candidate]:
     return ((str(number), about) for number, about in enumerate(_PRIORITIES))
 
 
-def list_formats(completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the formats that a command reads or writes."""
+def _list_formats(completion: CompletionPlace) -> Iterator[Candidate]:
     from cub.store.formats import AUTO_FORMAT, EXPORT_FORMATS, FORMATS
 
     if completion.command_path[-1] == "import":
@@ -64,22 +75,19 @@ def list_formats(completion: CompletionContext) -> Iterator[Candidate]:
         yield from ((name, "") for name in EXPORT_FORMATS)
 
 
-def list_targets(_completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the instruction files that cub knows."""
+def _list_targets(_completion: CompletionPlace) -> Iterator[Candidate]:
     from cub.project.targets import TARGETS
 
     return ((target.path, ", ".join(target.agents)) for target in TARGETS)
 
 
-def list_agents(_completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the agents that `cub init` can let read everything."""
+def _list_agents(_completion: CompletionPlace) -> Iterator[Candidate]:
     from cub.agent_profiles.profiles import AGENT_TITLES, ALL_AGENTS
 
     return iter([(ALL_AGENTS, "each of them"), *AGENT_TITLES.items()])
 
 
-def list_harnesses(completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the harnesses that a run may use."""
+def _list_harnesses(completion: CompletionPlace) -> Iterator[Candidate]:
     from cub.harness.harness_registry import AUTO, NATIVE_HARNESSES
     from cub.harness.scripted_harness import SCRIPTED
 
@@ -91,14 +99,12 @@ def list_harnesses(completion: CompletionContext) -> Iterator[Candidate]:
     yield SCRIPTED, "plays .cub/script.yaml"
 
 
-def list_profiles(completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the profiles of the configuration."""
+def _list_profiles(completion: CompletionPlace) -> Iterator[Candidate]:
     layers = _iter_layers(completion)
     return ((name, "") for name in dict.fromkeys(chain(*(layer.profiles for layer in layers))))
 
 
-def list_config_keys(completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the keys of the configuration, those of harnesses with their names."""
+def _list_config_keys(completion: CompletionPlace) -> Iterator[Candidate]:
     from cub.project.settings import SETTINGS
 
     harnesses = _list_configured_harnesses(completion)
@@ -107,8 +113,7 @@ def list_config_keys(completion: CompletionContext) -> Iterator[Candidate]:
             yield setting.key.replace("*", name), setting.description
 
 
-def list_config_values(completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the values that a key may have, or else its default."""
+def _list_config_values(completion: CompletionPlace) -> Iterator[Candidate]:
     from cub.config_edit.yaml_text import format_yaml
     from cub.project.settings import find_setting
 
@@ -118,45 +123,40 @@ def list_config_values(completion: CompletionContext) -> Iterator[Candidate]:
         return
     default = format_yaml(setting.default)
     if key == "run.harness":
-        yield from list_harnesses(completion)
+        yield from _list_harnesses(completion)
     elif setting.kind == "targets":
-        yield from list_targets(completion)
+        yield from _list_targets(completion)
     elif words := ("true", "false") if setting.kind == "flag" else setting.choices:
         yield from ((word, "the default" if word == default else "") for word in words)
     elif setting.default not in (None, [], {}):
         yield default, "the default"
 
 
-def list_command_tasks(completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the tasks that a command can be used on."""
+def _list_command_tasks(completion: CompletionPlace) -> Iterator[Candidate]:
     command = completion.command_path[-1]
     if command in _COMMANDS_ON_UNCLOSED:
-        return list_unclosed_tasks(completion)
+        return _list_unclosed_tasks(completion)
     if command == "reopen":
         return _iter_tasks(completion, lambda task: task.status != "open" or task.is_deleted)
     return _iter_tasks(completion, lambda task: not task.is_deleted)
 
 
-def list_unclosed_tasks(completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the tasks that are to be done."""
+def _list_unclosed_tasks(completion: CompletionPlace) -> Iterator[Candidate]:
     return _iter_tasks(completion, lambda task: not task.is_closed and not task.is_deleted)
 
 
-def list_epics(completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the epics."""
+def _list_epics(completion: CompletionPlace) -> Iterator[Candidate]:
     return _iter_tasks(completion, lambda task: task.is_epic and not task.is_deleted)
 
 
-def list_parent_tasks(completion: CompletionContext) -> Iterator[Candidate]:
-    """Return what a task may be a part of: epics, and then anything else."""
-    yield from list_epics(completion)
+def _list_parent_tasks(completion: CompletionPlace) -> Iterator[Candidate]:
+    yield from _list_epics(completion)
     yield from _iter_tasks(completion, lambda task: not task.is_epic and not task.is_deleted)
 
 
-def list_dependency_tasks(completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the tasks that a task may wait for; for `remove`, those that it waits for."""
+def _list_dependency_tasks(completion: CompletionPlace) -> Iterator[Candidate]:
     if completion.command_path[-1] != "remove":
-        yield from list_unclosed_tasks(completion)
+        yield from _list_unclosed_tasks(completion)
         return
     tasks = _read_tasks(completion)
     needs = tasks[tasks.find_id(completion.arguments[0])].depends_on
@@ -164,8 +164,7 @@ def list_dependency_tasks(completion: CompletionContext) -> Iterator[Candidate]:
     yield from ((key, "there is no such task") for key in needs if key not in tasks)
 
 
-def list_labels(completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the labels of tasks, the most frequent ones first."""
+def _list_labels(completion: CompletionPlace) -> Iterator[Candidate]:
     tasks = _read_tasks(completion)
     counts = Counter(
         label for task in tasks for label in tasks.read_raw_record(task.id).get("labels") or ()
@@ -174,19 +173,18 @@ def list_labels(completion: CompletionContext) -> Iterator[Candidate]:
         yield label, "1 task" if count == 1 else f"{count:,} tasks"
 
 
-def list_task_files(completion: CompletionContext) -> Iterator[Candidate]:
-    """Return the names of task files in the project."""
+def _list_task_files(completion: CompletionPlace) -> Iterator[Candidate]:
     from cub.actions.context_scripts import make_text_reader
-    from cub.context.task_files import list_task_files as list_files
+    from cub.context.task_files import list_task_files
     from cub.project.project import Project
 
     project = Project.load(_find_root(completion))
-    for file in list_files(make_text_reader(project, completion.directory)):
+    for file in list_task_files(make_text_reader(project, completion.directory)):
         yield file.path.stem, file.name
 
 
 def _iter_tasks(
-    completion: CompletionContext, matches: Callable[[TaskSummary], bool]
+    completion: CompletionPlace, matches: Callable[[TaskSummary], bool]
 ) -> Iterator[Candidate]:
     tasks = _read_tasks(completion)
     summaries = filter(matches, [*tasks, *tasks.deleted_summaries.values()])
@@ -194,7 +192,7 @@ def _iter_tasks(
 
 
 def _describe_tasks(
-    completion: CompletionContext, tasks: TaskIndex, summaries: Iterable[TaskSummary]
+    completion: CompletionPlace, tasks: TaskIndex, summaries: Iterable[TaskSummary]
 ) -> Iterator[Candidate]:
     """Yield tasks with ids as you type them: with the project's name, or without."""
     typed = completion.current_word
@@ -211,7 +209,7 @@ def _sort_key(task: TaskSummary) -> tuple[object, ...]:
     return task.is_deleted, task.is_closed, is_parked, task.priority, task.created_at, task.id
 
 
-def _read_tasks(completion: CompletionContext) -> TaskIndex:
+def _read_tasks(completion: CompletionPlace) -> TaskIndex:
     """Return the tasks of the project's file.
 
     Tasks that beads keeps are left out: reading them takes a process, which may start another one.
@@ -229,14 +227,14 @@ def _read_tasks(completion: CompletionContext) -> TaskIndex:
     return TaskIndex.parse(read_file(find_store_root(root), TASKS_FILE) or b"")
 
 
-def _list_configured_harnesses(completion: CompletionContext) -> list[str]:
+def _list_configured_harnesses(completion: CompletionPlace) -> list[str]:
     keys = [key.split(".") for layer in _iter_layers(completion) for key in layer.values]
     return list(
         dict.fromkeys(".".join(key[1:]) for key in keys if key[0] == "harnesses" and key[1:])
     )
 
 
-def _iter_layers(completion: CompletionContext) -> Iterator[ConfigLayer]:
+def _iter_layers(completion: CompletionPlace) -> Iterator[ConfigLayer]:
     """Yield the project's configuration, and yours; none that is damaged."""
     from cub.errors import CubError
     from cub.files import read_file
@@ -249,7 +247,39 @@ def _iter_layers(completion: CompletionContext) -> Iterator[ConfigLayer]:
         yield parse_layer_bytes(read_user_config(), "")
 
 
-def _find_root(completion: CompletionContext) -> Path:
+def _find_root(completion: CompletionPlace) -> Path:
     from cub.project.project import find_project_root
 
     return find_project_root(completion.directory)
+
+
+# An option takes the same values in all commands.
+OPTION_SOURCES: dict[str, ValueSource] = {
+    "--agent": _list_agents,
+    "--depends-on": _list_unclosed_tasks,
+    "--epic": _list_epics,
+    "--format": _list_formats,
+    "--harness": _list_harnesses,
+    "--install-completion": _list_shells,
+    "--label": _list_labels,
+    "--parent": _list_parent_tasks,
+    "--priority": _list_priorities,
+    "--profile": _list_profiles,
+    "--show-completion": _list_shells,
+    "--status": _list_task_statuses,
+    "--targets": _list_targets,
+    "--task": _list_unclosed_tasks,
+    "--type": _list_task_types,
+    "--unlabel": _list_labels,
+}
+# Arguments are found by their metavar.
+ARGUMENT_SOURCES: dict[str, ValueSource] = {
+    "ID": _list_command_tasks,
+    "TASKFILE": _list_task_files,
+    "RUN|TASK": _list_command_tasks,
+    "OTHER": _list_dependency_tasks,
+    "KEY": _list_config_keys,
+    "VALUE": _list_config_values,
+}
+# Options that take lists with commas.
+COMMA_LIST_OPTIONS = ("--agent", "--depends-on", "--harness", "--label", "--targets", "--unlabel")

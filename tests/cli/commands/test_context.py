@@ -332,4 +332,31 @@ def test_task_files_are_listed(project: Path) -> None:
         ["own", "home/.agents/tasks/own.md", "stage:", "plan,", "build", "${a:-1}"],
     ]
     assert "warning: .agents/tasks/gone.md: this link leads to nothing" in done.err
-    assert context(project, "--list", "fix").code == 2
+    assert [
+        line.split()[0] for line in context(project, "--list", "-s", "stage=x").out.splitlines()
+    ] == [
+        "task",
+        "fix",
+    ]
+    (project / ".agents/tasks/fix.md").unlink()
+    none = context(project, "--list", "-s", "stage=x")
+    assert (none.out, "No task files match.\n" in none.err) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("fix",), "TASKFILE"),
+        (("--explain",), "--explain"),
+        (("--prompt", "P"), "--prompt"),
+        (("--prompt-file", "p.md"), "--prompt-file"),
+        (("-o", "x"), "-o"),
+        (("--copy",), "--copy"),
+    ],
+)
+def test_a_list_of_task_files_takes_no_option_of_a_context(
+    project: Path, words: tuple[str, ...], named: str
+) -> None:
+    done = context(project, "--list", *words)
+    assert done.code == 2
+    assert f"error: --list cannot be used with {named}\n" in done.err

@@ -12,7 +12,8 @@ from typer.core import TyperArgument, TyperGroup, TyperOption
 
 from cub.cli.app import COMMANDS, app
 from cub.cli.completion.answer import answer_shell
-from cub.cli.completion.candidates import ARGUMENT_SOURCES, OPTION_SOURCES, find_value_source
+from cub.cli.completion.candidates import find_value_source
+from cub.cli.completion.value_sources import ARGUMENT_SOURCES, OPTION_SOURCES
 from cub.store.store_paths import TASKS_FILE
 from tests.cli.standing import stand
 from tests.cli.tasks import ALL, put

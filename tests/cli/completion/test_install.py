@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.cli.completion.install import ShellPaths, install_completion_script
-from cub.cli.completion.shells import SHELL_SCRIPTS
+from cub.cli.completion.install import SHELL_SCRIPTS, ShellPaths, install_completion_script
 from cub.errors import CubError
 from tests.conftest import Cub, tree
 

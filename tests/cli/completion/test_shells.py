@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cub.cli.completion.answer import answer_shell
-from cub.cli.completion.shells import SHELL_SCRIPTS
+from cub.cli.completion.install import SHELL_SCRIPTS
 from tests.cli.tasks import ALL, put
 from tests.conftest import Cub, environment
 from tests.fork_server import get_cub_command
