@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from cub.checks.failing_items import LocatedItem, OutputParser, find_first_text, locate_item
+from cub.checks.output_rules import LocatedItem, OutputParser, Rule, locate_item, make_parser
 
 _MARK = "Time elapsed: "
 _MARKED = re.compile(r"\S+ s\w* +<<< (?:FAILURE|ERROR)! *")
@@ -97,21 +97,12 @@ def _find_output(below: Sequence[str]) -> str:
 CTEST = OutputParser((_CTEST_LIST,), _parse_ctest)
 
 
-_DOTNET = re.compile(r"\s*Failed (\S.*) \[[<\d][^\[\]]*\]")
-_DOTNET_MESSAGE = "Error Message:"
-_DOTNET_LINE = re.compile(r"\s+(\S.*) \([<\d][^()]*\): Error Message: (.*)")
-_MSBUILD = re.compile(r"\s*(\S.*?)\((\d+),(\d+)\): error ((?:CS|FS|BC)\d+: .+?)(?: \[[^\[\]]+\])?")
+_MSBUILD = r"\s*(\S.*?)\((\d+),(\d+)\): error ((?:CS|FS|BC)\d+: .+?)(?: \[[^\[\]]+\])?"
+_FAILED = r"\s*Failed (\S.*) \[[<\d][^\[\]]*\]\n\s*Error Message:\s*"
+DOTNET = make_parser(
+    Rule("Error Message:", _FAILED, "test {1} | {text}"),
+    Rule("Error Message: ", r"\s+(\S.*) \([<\d][^()]*\): Error Message: (.*)", "test {1} | {2}"),
+    Rule("): error ", _MSBUILD, "build {1}:{2}:{3} | {4}"),
+)
 
-
-def _parse_dotnet(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for number, line in enumerate(lines):
-        below = lines[number + 1 : number + 9]
-        if below and below[0].strip() == _DOTNET_MESSAGE and (test := _DOTNET.fullmatch(line)):
-            yield locate_item(number, "test", test[1], find_first_text(below[1:]))
-        elif _DOTNET_MESSAGE in line and (test := _DOTNET_LINE.fullmatch(line)):
-            yield locate_item(number, "test", test[1], test[2])
-        elif "): error " in line and (error := _MSBUILD.fullmatch(line)):
-            yield locate_item(number, "build", ":".join(error.groups()[:3]), error[4])
-
-
-DOTNET = OutputParser((_DOTNET_MESSAGE, "): error "), _parse_dotnet)
+BUILD_TOOLS = (SUREFIRE, GRADLE, CTEST, DOTNET)

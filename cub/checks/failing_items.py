@@ -1,4 +1,4 @@
-"""Define failing items, the parsers that find them, and when two failures are the same.
+"""Define failing items, and when two failures are the same.
 
 Whatever differs by chance is masked before a comparison.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -40,30 +40,6 @@ def truncate_line(text: str, max_chars: int) -> str:
     """Return a text on one line of at most `max_chars` characters."""
     line = " ".join(text[: 4 * max_chars].split())
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
-
-
-class LocatedItem(NamedTuple):
-    """Hold an item and the number of the line that reports it."""
-
-    line: int
-    item: FailingItem
-
-
-def locate_item(line: int, kind: str, where: str, message: str) -> LocatedItem:
-    """Return a failing item at the line with this number."""
-    return LocatedItem(line, FailingItem(kind, where, message))
-
-
-def find_first_text(lines: Iterable[str]) -> str:
-    """Return the first line that is not blank, without whitespace around it; "" for none."""
-    return next((line.strip() for line in lines if line.strip()), "")
-
-
-class OutputParser(NamedTuple):
-    """Hold a parser, and strings of which a log has at least one if there is anything to find."""
-
-    triggers: tuple[str, ...]
-    parse: Callable[[Sequence[str]], Iterable[LocatedItem]]
 
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"

@@ -6,11 +6,12 @@ An uncaught error is found by the format of its runtime.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from cub.checks.failing_items import truncate_line
+from cub.checks.output_rules import MAX_BELOW, Rule, find_first_match, read_rules
 from cub.checks.terminal_text import to_plain_text
 
 MAX_REASON = 300  # characters
@@ -110,26 +111,38 @@ _PYTHON_FRAME = re.compile(r'[ |]* File "(.+)", line (\d+)')
 _PYTHON_RAISED = re.compile(r"(?:  \| )?([A-Za-z_][\w.]*(?:: .*)?)")
 _PYTHON_OWN = ("site-packages/", "dist-packages/", "lib/python", "<frozen ")
 _NODE_PLACE = re.compile(r"(?:file://)?(\S.*:\d+)")
-_NODE_FRAME = re.compile(r" +at (?:.*\()?(?:file://)?([^()]*:\d+):\d+\)?")
 _NODE_MARK = re.compile(r"\s*\^+\s*")
 _NODE_REJECTED = re.compile(r"(\w+): This error originated .* with the reason (.+)")
-_RUBY = re.compile(r"([^\s:][^:]*:\d+):in [`'][^']*': (.+?)(?: \(([A-Z]\w*(?:::\w+)*)\))?")
-_RUBY_MESSAGE = re.compile(r"(.+) \(([A-Z]\w*(?:::\w+)*)\)")
-_RUBY_FRAME = re.compile(r"\tfrom ([^<\s][^:]*:\d+)(?::in .*)?")
-_JAVA = re.compile(r'Exception in thread "[^"]*" (\S.*)')
-_JAVA_FRAME = re.compile(r"\tat (?:[\w.-]+/)?([^(]+)\(([\w$]+\.\w+:\d+)\)")
-_JAVA_OWN = ("java.", "javax.", "jdk.", "sun.")
-_GO = re.compile(r"((?:panic|fatal error): .+?)(?: \[recovered\])?")
-_GO_FRAME = re.compile(r"\t(\S.*\.go:\d+)(?: \+0x[0-9a-f]+)?")
-_GO_OWN = ("/src/runtime/", "/src/testing/", "/src/internal/")
-_RUST = re.compile(r"thread '.*?'(?: \(\d+\))? panicked at (?:'(?P<message>.*)', )?(.+:\d+):\d+:?")
-_MAX_FRAMES = 200
+# The innermost places in a stack that are the project's own.
+_NODE_FRAME = find_first_match(
+    r" +at (?:.*\()?(?:file://)?(?!node:|[^()]*/node_modules/)([^()]*:\d+):\d+\)?", MAX_BELOW
+)
+_RUBY_FRAME = find_first_match(r"\tfrom ([^<\s][^:]*:\d+)(?::in .*)?", MAX_BELOW)
+_JAVA_FRAME = find_first_match(
+    r"\tat (?:[\w.-]+/)?(?!java\.|javax\.|jdk\.|sun\.)[^(]+\(([\w$]+\.\w+:\d+)\)", MAX_BELOW
+)
+_GO_FRAME = find_first_match(
+    r"\t(?!.*/src/(?:runtime|testing|internal)/)(\S.*\.go:\d+)(?: \+0x[0-9a-f]+)?", MAX_BELOW
+)
+_RUBY_ERROR = r"[^']*': (.+?) \(([A-Z]\w*(?:::\w+)*)\)"
+_RUST = r"thread '.*?'(?: \(\d+\))? panicked at "
+_CRASHES = (
+    Rule("<internal:", rf"<internal:{_RUBY_ERROR}", "crash {below} | {2}: {1}", _RUBY_FRAME),
+    Rule(":in ", rf"([^\s:][^:]*:\d+):in [`']{_RUBY_ERROR}", "crash {1} | {3}: {2}"),
+    Rule("rake aborted!", r"rake aborted!\n(.*\S.*)", "crash  | {1}"),
+    Rule("Excep", r'Exception in thread "[^"]*" (\S.*)', "crash {below} | {1}", _JAVA_FRAME),
+    Rule(": ", r"(?P<panic>(?:panic|fatal error): .+?)(?: \[recovered\])?"),
+    Rule("goroutine ", r"goroutine .*", "crash {below} | {panic}", _GO_FRAME, "panic"),
+    Rule("thread '", rf"{_RUST}'(.*)', (.+:\d+):\d+:?", "crash {2} | {1}"),
+    Rule("thread '", rf"{_RUST}(.+:\d+):\d+:?\n(.*)", "crash {1} | {2}"),
+)
 
 
 def find_crash(lines: Sequence[str]) -> Crash | None:
     """Find the first crash; of Python tracebacks the last one, as programs log those they catch."""
-    finders = (_find_node, _find_ruby, _find_java, _find_go, _find_rust, _find_python)
-    return min(filter(None, (find(lines) for find in finders)), default=None)
+    first = next(read_rules(_CRASHES, lines), None)
+    crash = Crash(first.line, first.item.message or "panic", first.item.where) if first else None
+    return min(filter(None, (crash, _find_node(lines), _find_python(lines))), default=None)
 
 
 def _find_python(lines: Sequence[str]) -> Crash | None:
@@ -157,49 +170,7 @@ def _find_node(lines: Sequence[str]) -> Crash | None:
             message = f"{rejected[1]}: {rejected[2].rstrip('.')}"
         if "/" in place[1] and not place[1].startswith("node:"):
             return Crash(below[0], message, place[1])
-        return Crash(below[0], message, _find_frame(lines, number, _NODE_FRAME, _is_of_node))
-    return None
-
-
-def _find_ruby(lines: Sequence[str]) -> Crash | None:
-    for number, line in enumerate(lines):
-        internal = line.partition("': ")[2] if line.startswith("<internal:") else ""
-        if raised := _RUBY_MESSAGE.fullmatch(internal):
-            place = _find_frame(lines, number, _RUBY_FRAME, lambda _: False)
-            return Crash(number, f"{raised[2]}: {raised[1]}", place)
-        if ":in " in line and (error := _RUBY.fullmatch(line)) and error[3]:
-            return Crash(number, f"{error[3]}: {error[2]}", error[1])
-        if line == "rake aborted!" and number + 1 < len(lines):
-            return Crash(number + 1, lines[number + 1], "")
-    return None
-
-
-def _find_java(lines: Sequence[str]) -> Crash | None:
-    for number, line in enumerate(lines):
-        if error := _JAVA.fullmatch(line):
-            for below in lines[number + 1 : number + _MAX_FRAMES]:
-                frame = _JAVA_FRAME.fullmatch(below)
-                if frame and not frame[1].startswith(_JAVA_OWN):
-                    return Crash(number, error[1], frame[2])
-            return Crash(number, error[1], "")
-    return None
-
-
-def _find_go(lines: Sequence[str]) -> Crash | None:
-    for number, line in enumerate(lines):
-        panic = _GO.fullmatch(line)
-        if panic and any(
-            below.startswith("goroutine ") for below in lines[number + 1 : number + 6]
-        ):
-            return Crash(number, panic[1], _find_frame(lines, number, _GO_FRAME, _is_of_go))
-    return None
-
-
-def _find_rust(lines: Sequence[str]) -> Crash | None:
-    for number, line in enumerate(lines):
-        if line.startswith("thread '") and (panic := _RUST.fullmatch(line)):
-            message = panic["message"] or next(iter(lines[number + 1 : number + 2]), "")
-            return Crash(number, message or "panic", panic[2])
+        return Crash(below[0], message, _NODE_FRAME(lines[number + 1 :]))
     return None
 
 
@@ -208,20 +179,3 @@ def _join_announced(message: str, below: Iterable[str]) -> str:
     if not message.endswith(":"):
         return message
     return " ".join([message, *islice((line.strip() for line in below if line.strip()), 1)])
-
-
-def _find_frame(
-    lines: Sequence[str], start: int, frame: re.Pattern[str], skip: Callable[[str], bool]
-) -> str:
-    """Return the innermost place in a stack that is the project's own."""
-    below: Iterable[str] = lines[start + 1 : start + _MAX_FRAMES]
-    places = (match[1] for line in below if (match := frame.fullmatch(line)))
-    return next((place for place in places if not skip(place)), "")
-
-
-def _is_of_node(place: str) -> bool:
-    return place.startswith("node:") or "/node_modules/" in place
-
-
-def _is_of_go(place: str) -> bool:
-    return any(part in place for part in _GO_OWN)

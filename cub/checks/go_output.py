@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from cub.checks.failing_items import LocatedItem, OutputParser, locate_item
+from cub.checks.output_rules import LocatedItem, OutputParser, locate_item
 
 _END = re.compile(r" *--- (PASS|FAIL|SKIP): (\S+) \(\d+\.\d+s\)")
 _BEGIN = re.compile(r"=== (?:RUN|CONT|NAME|PAUSE) +(\S+)")

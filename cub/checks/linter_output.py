@@ -8,15 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from cub.checks.failing_items import LocatedItem, OutputParser, locate_item
+from cub.checks.output_rules import LocatedItem, OutputParser, Rule, locate_item, make_parser
 
-_RUFF_RULE = r"[A-Z]{1,6}\d{2,5}|invalid-syntax"
-_FINDING = re.compile(
-    r"([^\s:][^:]*\.(?:pyi?|ipynb|toml|md)(?::cell \d+)?:\d+:\d+): "
-    rf"(?:({_RUFF_RULE}):? (?:\[\*\] )?|(?=SyntaxError: ))(.+)"
-)
-_HEAD = re.compile(rf"({_RUFF_RULE}|unformatted):? (?:\[\*\] )?(.+)")
-_PLACE = re.compile(r" *--> (\S.*:\d+:\d+)")
 _UNFORMATTED = re.compile(  # of Ruff and Black; rustfmt; gofmt
     r"[Ww]ould reformat:? (\S.*\.\w+)|Diff in (\S.*\.rs)(?::| at line )(\d+):"
     r"|diff (\S+\.go)\.orig .+"
@@ -33,17 +26,6 @@ _LOW_COVERAGE = re.compile(  # of coverage; Jest; c8, nyc and Vitest; SimpleCov
 )
 _TOO_MANY = "ESLint found too many warnings"
 _CRASH = "Oops! Something went wrong! :("
-
-
-def _parse_ruff(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for number, line in enumerate(lines):
-        if finding := _FINDING.fullmatch(line):
-            where, rule, message = finding.groups()
-            yield locate_item(number, "lint", where, f"{rule} {message}" if rule else message)
-        elif " --> " in line[:9] or line.startswith("--> "):
-            head = _HEAD.fullmatch(lines[number - 1]) if number else None
-            if head and (place := _PLACE.fullmatch(line)):
-                yield locate_item(number, "lint", place[1], f"{head[1]} {head[2]}")
 
 
 def _parse_formatters(lines: Sequence[str]) -> Iterator[LocatedItem]:
@@ -89,7 +71,13 @@ def _parse_coverage(lines: Sequence[str]) -> Iterator[LocatedItem]:
         yield locate_item(len(lines), "lint", "coverage", line)
 
 
-RUFF = OutputParser((".py:", ".pyi:", ".ipynb:", ".toml:", ".md:"), _parse_ruff)
+_RUFF_PLACE = r"([^\s:][^:]*\.(?:pyi?|ipynb|toml|md)(?::cell \d+)?:\d+:\d+): "
+_RUFF_RULE = r"([A-Z]{1,6}\d{2,5}|invalid-syntax|unformatted):? (?:\[\*\] )?(.+)"
+RUFF = make_parser(
+    Rule(": SyntaxError: ", rf"{_RUFF_PLACE}(SyntaxError: .+)", "lint {1} | {2}"),
+    Rule(": ", rf"{_RUFF_PLACE}(?!unf){_RUFF_RULE}", "lint {1} | {2} {3}"),
+    Rule("--> ", rf"{_RUFF_RULE}\n *--> (\S.*:\d+:\d+)", "lint {3} | {1} {2}"),
+)
 COVERAGE = OutputParser(("overage ",), _parse_coverage)
 FORMATTERS = OutputParser(("ould reformat", "Diff in ", ".go", *_PRETTIER), _parse_formatters)
 ESLINT = OutputParser(("✖ ", _CRASH), _parse_eslint)
@@ -117,34 +105,17 @@ def _parse_shellcheck(lines: Sequence[str]) -> Iterator[LocatedItem]:
 SHELLCHECK = OutputParser((" SC", "[SC"), _parse_shellcheck)
 
 
-_MYPY = re.compile(
-    r"((?:[A-Za-z]:)?[^\s:][^:]*\.pyi?(?::\d+){1,2})(?::\d+){0,2}: error: (.+)"
-    r"|([^\s:][^:]*\.pyi?): error: ((?:Cannot read|Source) file.+|Duplicate module.+)"
-)
+_MYPY_PLACE = r"((?:[A-Za-z]:)?[^\s:][^:]*\.pyi?(?::\d+){1,2})(?::\d+){0,2}: error: "
+_MYPY_FILE = r"([^\s:][^:]*\.pyi?): error: ((?:Cannot read|Source) file.+|Duplicate module.+)"
 _CODE = re.compile(r".*\[[\w-]+\]")
 _PLACED = re.compile(r"[^\s:][^:]*\.pyi?:\d+.*")
-_PYRIGHT = re.compile(r" +(\S.*?:\d+:\d+) - error: (.+)")
 _PYRIGHT_RULE = re.compile(r".*(\(report\w+\))")
-_TSC = re.compile(
-    r"(?P<file>[^\s(].*?)\((?P<line>\d+),(?P<column>\d+)\): error (?P<message>TS\d+: .+)"
-    r"|(?P<place>\S.*?:\d+:\d+) - error (?P<pretty>TS\d+: .+)"
-    r"|error (?P<alone>TS\d+: .+)"
-)
-
-
-def _parse_mypy(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for number, line in enumerate(lines):
-        if ": error: " in line and (error := _MYPY.fullmatch(line)):
-            message = error[2] or error[4]
-            if not _CODE.fullmatch(message):
-                message += _join_wrapped(lines[number + 1 : number + 4])
-            yield locate_item(number, "type", error[1] or error[3], message)
 
 
 def _join_wrapped(below: Sequence[str]) -> str:
     """Return the rest of a message that `--pretty` broke into lines: it ends with the code."""
     rest = ""
-    for line in below:
+    for line in below[:3]:
         if line.startswith(" ") or _PLACED.fullmatch(line):
             break
         rest += f" {line}"
@@ -153,18 +124,9 @@ def _join_wrapped(below: Sequence[str]) -> str:
     return ""
 
 
-def _parse_pyright(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for number, line in enumerate(lines):
-        if " - error: " in line and (error := _PYRIGHT.fullmatch(line)):
-            where, message = error.groups()
-            if not _PYRIGHT_RULE.fullmatch(message):
-                message += _find_rule(lines[number + 1 : number + 30])
-            yield locate_item(number, "type", where, message)
-
-
-def _find_rule(below: Sequence[str]) -> str:
+def _find_pyright_rule(below: Sequence[str]) -> str:
     """Return the rule's name at the end of the lines that explain an error."""
-    for line in below:
+    for line in below[:29]:
         if line[:3].strip() or " - error: " in line:
             break
         if rule := _PYRIGHT_RULE.fullmatch(line):
@@ -172,16 +134,20 @@ def _find_rule(below: Sequence[str]) -> str:
     return ""
 
 
-def _parse_tsc(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for number, line in enumerate(lines):
-        if "error TS" in line and (error := _TSC.fullmatch(line)):
-            where = error["place"] or "tsc"
-            if error["file"]:
-                where = ":".join(error.group("file", "line", "column"))
-            message = error["message"] or error["pretty"] or error["alone"]
-            yield locate_item(number, "type", where, message)
+MYPY = make_parser(
+    Rule(": error: ", rf"{_MYPY_PLACE}(.*\[[\w-]+\])", "type {1} | {2}"),
+    Rule(": error: ", rf"{_MYPY_PLACE}(.+)", "type {1} | {2}{below}", _join_wrapped),
+    Rule(": error: ", _MYPY_FILE, "type {1} | {2}{below}", _join_wrapped),
+)
+_PYRIGHT_PLACE = r" +(\S.*?:\d+:\d+) - error: "
+PYRIGHT = make_parser(
+    Rule(" - error: ", rf"{_PYRIGHT_PLACE}(.*\(report\w+\))", "type {1} | {2}"),
+    Rule(" - error: ", rf"{_PYRIGHT_PLACE}(.+)", "type {1} | {2}{below}", _find_pyright_rule),
+)
+TSC = make_parser(
+    Rule("error TS", r"([^\s(].*?)\((\d+),(\d+)\): error (TS\d+: .+)", "type {1}:{2}:{3} | {4}"),
+    Rule("error TS", r"(\S.*?:\d+:\d+) - error (TS\d+: .+)", "type {1} | {2}"),
+    Rule("error TS", r"error (TS\d+: .+)", "type tsc | {1}"),
+)
 
-
-MYPY = OutputParser((": error: ",), _parse_mypy)
-PYRIGHT = OutputParser((" - error: ",), _parse_pyright)
-TSC = OutputParser(("error TS",), _parse_tsc)
+LINTERS = (MYPY, PYRIGHT, TSC, RUFF, FORMATTERS, ESLINT, SHELLCHECK, COVERAGE)

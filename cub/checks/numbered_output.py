@@ -11,7 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, dropwhile, islice, takewhile
 from typing import NamedTuple
 
-from cub.checks.failing_items import LocatedItem, OutputParser, find_first_text, locate_item
+from cub.checks.output_rules import (
+    LocatedItem,
+    OutputParser,
+    Rule,
+    find_first_match,
+    find_first_text,
+    locate_item,
+    make_parser,
+    read_rules,
+)
 
 _MAX_BELOW = 60  # lines of a failure
 _VALUE = re.compile(r"(?:[Ee]xpected|[Aa]ctual|got|left|right): .+|Failed asserting that .+")
@@ -127,30 +136,27 @@ def _find_rspec_message(below: Sequence[str]) -> str:
 RSPEC = OutputParser(("Failed examples:", "An error occurred "), _parse_rspec)
 
 
-_MINITEST = re.compile(r"(?: {2}\d+\) )?(?:Failure|Error):")
-_MINITEST_NAME = re.compile(r"([^\s#][^#]*#.+?)(?: \[[^\[\]]+\])?:")
-_TEST_UNIT = re.compile(r"(?:Failure|Error): (\w.*)\(([\w:]+)\)(?:: (.+))?")
+def _join_values(below: Sequence[str]) -> str:
+    return " ".join(islice((text for text in below if text.startswith("<")), 2))
 
 
-def _parse_minitest(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for number, line in enumerate(lines):
-        below = lines[number + 1 : number + _MAX_BELOW]
-        if _MINITEST.fullmatch(line) and below and (name := _MINITEST_NAME.fullmatch(below[0])):
-            yield locate_item(number, "test", name[1], _join_message(below[1:]))
-        elif line[:1] in "FE" and (test := _TEST_UNIT.fullmatch(line)):
-            value = " ".join(islice((text for text in below if text.startswith("<")), 2))
-            yield locate_item(number, "test", f"{test[2]}#{test[1]}", test[3] or value)
-
-
-MINITEST = OutputParser(("Failure:", "Error:"), _parse_minitest)
+_MINITEST = r"(?: {2}\d+\) )?(?:Failure|Error):\n([^\s#][^#]*#.+?)(?: \[[^\[\]]+\])?:"
+_TEST_UNIT = r"(?:Failure|Error): (\w.*)\(([\w:]+)\)"
+MINITEST = make_parser(
+    Rule(":", _MINITEST, "test {1} | {below}", _join_message),
+    Rule(": ", rf"{_TEST_UNIT}: (.+)", "test {2}#{1} | {3}"),
+    Rule("", _TEST_UNIT, "test {2}#{1} | {below}", _join_values),
+)
 
 
 _PHPUNIT_SECTION = re.compile(r"--|There (?:was|were) \d+ (.+?)s?:")
 _PHPUNIT_FAILURES = ("failure", "error", "PHPUnit error")
-_TESTDOX = re.compile(r" ✘ (\S.*)")
-_BOX = " │┐├╵┴"
-_PHP_FATAL = re.compile(
-    r"(?:PHP )?(?:Fatal|Parse) error: +(?:Uncaught )?(.+) in (\S+?)(?: on line |:)(\d+)"
+_PHP_FATAL = r"(?:PHP )?(?:Fatal|Parse) error: +(?:Uncaught )?(.+) in (\S+?)(?: on line |:)(\d+)"
+_TESTDOX_MESSAGE = find_first_match(r"[ │┐├╵┴]*([^\s │┐├╵┴].*?)[\s│┐├╵┴]*", _MAX_BELOW)
+_PHPUNIT_RULES = (
+    Rule(" error: ", _PHP_FATAL, "error {2}:{3} | {1}"),
+    Rule(" ✘ ", r" ✘ (\S.*)", "test {group} > {1} | {below}", _TESTDOX_MESSAGE),
+    Rule("", r"(?P<group>\S.*)"),
 )
 
 
@@ -159,38 +165,19 @@ def _parse_phpunit(lines: Sequence[str]) -> Iterator[LocatedItem]:
         if entry.section in _PHPUNIT_FAILURES:
             kind = "error" if entry.section == "PHPUnit error" else "test"
             yield locate_item(entry.line, kind, entry.title, _join_message(entry.below))
-    group = ""
-    for number, line in enumerate(lines):
-        if fatal := _PHP_FATAL.fullmatch(line):
-            yield locate_item(number, "error", f"{fatal[2]}:{fatal[3]}", fatal[1])
-        elif test := _TESTDOX.fullmatch(line):
-            below = (text.strip(_BOX) for text in lines[number + 1 : number + _MAX_BELOW])
-            yield locate_item(number, "test", f"{group} > {test[1]}", find_first_text(below))
-        elif line[:1].strip():
-            group = line
+    yield from read_rules(_PHPUNIT_RULES, lines)
 
 
-PHPUNIT = OutputParser(("There was ", "There were ", " ✘ ", "Fatal error: ", "Parse error: "),
-                       _parse_phpunit)  # fmt: skip
-
-
-_EXUNIT = re.compile(r"  \d+\) (\S.*) \((\S+)\)")
-_EXUNIT_PLACE = re.compile(r"     \S+\.exs?:\d+")
-_EXUNIT_SETUP = re.compile(r"  \d+\) (\S+): (failure on setup_all callback\b.*)")
-_EXUNIT_UNBUILT = re.compile(r"== Compilation error in file (\S+) ==")
-
-
-def _parse_exunit(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for number, line in enumerate(lines):
-        below = lines[number + 1 : number + 12]
-        if unbuilt := _EXUNIT_UNBUILT.fullmatch(line):
-            yield locate_item(number, "error", unbuilt[1], find_first_text(below))
-        elif setup := _EXUNIT_SETUP.fullmatch(line):
-            yield locate_item(number, "error", setup[1], find_first_text(below))
-        elif below and _EXUNIT_PLACE.fullmatch(below[0]) and (test := _EXUNIT.fullmatch(line)):
-            yield locate_item(number, "test", f"{test[2]} > {test[1]}", _join_message(below[1:]))
-
-
-EXUNIT = OutputParser(
-    (".exs:", ".ex:", "== Compilation error", "setup_all callback"), _parse_exunit
+PHPUNIT = OutputParser(
+    ("There was ", "There were ", " ✘ ", "Fatal error: ", "Parse error: "), _parse_phpunit
 )
+
+
+_EXUNIT = r"  \d+\) (\S.*) \((\S+)\)\n {5}\S+\.exs?:\d+"
+EXUNIT = make_parser(
+    Rule("== Compilation error", r"== Compilation error in file (\S+) ==", "error {1} | {text}"),
+    Rule("setup_all", r"  \d+\) (\S+): failure on setup_all callback\b.*", "error {1} | {text}"),
+    Rule(".ex", _EXUNIT, "test {2} > {1} | {below}", _join_message),
+)
+
+NUMBERED_RUNNERS = (MOCHA, JASMINE, RSPEC, MINITEST, PHPUNIT, EXUNIT)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from cub.checks.failing_items import LocatedItem, OutputParser, locate_item
+from cub.checks.output_rules import LocatedItem, OutputParser, locate_item
 
 _PHASE = re.compile(r"ERROR (?:at \w+ of|collecting) (.+)")
 _PLACE = re.compile(r'(?:  File "(?P<native>[^"]+)", line \d+|(?P<path>[^\s:][^:]*\.py):\d+: ?).*')

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
 
-from cub.checks.failing_items import LocatedItem, OutputParser, locate_item
+from cub.checks.output_rules import LocatedItem, OutputParser, Rule, locate_item, make_parser
 
 _KEY = re.compile(r"\s+(?:message|error): *(.*)")
 _PLACE = re.compile(r"\s+location: *['\"]?(.+?):\d+:\d+['\"]?")
@@ -24,9 +24,7 @@ _POINT = re.compile(
 )
 _DIRECTIVE = re.compile(r"(?:^|\s)# *(?:TODO|SKIP)\b", re.IGNORECASE)
 _BAIL = re.compile(r"Bail out! *(.*)")
-_PROVED = re.compile(r"(\S+) +\(Wstat: \d+ .*Failed: \d+\)")
 _MAX_SUBTESTS = 8
-_FAILED = re.compile(r"  (Failed tests?: .+)")
 
 
 @dataclass(slots=True)
@@ -128,28 +126,14 @@ def _join_telling(texts: Iterable[str]) -> str:
     return " ".join([text for text in texts if not _VAGUE.fullmatch(text)][:_MAX_COMMENTS])
 
 
-def _parse_prove(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for number, line in enumerate(lines[1:], 1):
-        failed, proved = _FAILED.fullmatch(line), _PROVED.fullmatch(lines[number - 1])
-        if failed and proved:
-            yield locate_item(number, "test", proved[1], failed[1])
-
-
-_SPEC_LIST = re.compile(r"  Failed Tests: There (?:was|were) \d+ failures?")
-_SPEC_FAIL = re.compile(r"      (?:✖|x) (.+)")
-
-
-def _parse_tap_spec(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    is_listing, title = False, ""
-    for number, line in enumerate(lines):
-        if _SPEC_LIST.fullmatch(line):
-            is_listing = True
-        elif is_listing and (fail := _SPEC_FAIL.fullmatch(line)):
-            yield locate_item(number, "test", f"{title} > {fail[1]}", "")
-        elif line.startswith("    "):
-            title = line.strip()
-
-
-TAP_SPEC = OutputParser(("  Failed Tests: There w",), _parse_tap_spec)
 TAP = OutputParser(("not ok", "Bail out!"), _parse)
-PROVE = OutputParser(("(Wstat: ",), _parse_prove)
+TAP_SPEC = make_parser(
+    Rule("  Failed T", r"(?P<listing>  Failed Tests: There (?:was|were) \d+ failures?)"),
+    Rule("      ", r"      (?:✖|x) (.+)", "test {title} > {1}", within="listing"),
+    Rule("    ", r"    (?P<title>.*)"),
+)
+PROVE = make_parser(
+    Rule("(Wstat", r"(\S+) +\(Wstat: \d+ .*Failed: \d+\)\n  (Failed tests?: .+)", "test {1} | {2}")
+)
+
+TAP_TOOLS = (TAP, TAP_SPEC, PROVE)

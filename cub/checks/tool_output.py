@@ -10,35 +10,24 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from cub.checks.build_tool_output import CTEST, DOTNET, GRADLE, SUREFIRE
+from cub.checks.build_tool_output import BUILD_TOOLS
 from cub.checks.compiler_output import COMPILERS, SYNTAX_ERRORS
-from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser, truncate_item
+from cub.checks.failing_items import FailingItem, truncate_item
 from cub.checks.go_output import GO, GO_JSON
-from cub.checks.javascript_output import AVA, BUN, DENO, JEST, NODE_TEST, PLAYWRIGHT, UVU, VITEST
-from cub.checks.linter_output import (
-    COVERAGE,
-    ESLINT,
-    FORMATTERS,
-    MYPY,
-    PYRIGHT,
-    RUFF,
-    SHELLCHECK,
-    TSC,
-)
-from cub.checks.numbered_output import EXUNIT, JASMINE, MINITEST, MOCHA, PHPUNIT, RSPEC
+from cub.checks.javascript_output import JAVASCRIPT_RUNNERS
+from cub.checks.linter_output import LINTERS
+from cub.checks.numbered_output import NUMBERED_RUNNERS
+from cub.checks.output_rules import LocatedItem, OutputParser
 from cub.checks.pytest_output import PYTEST, find_traceback_lines
 from cub.checks.runner_totals import RunnerTotals, find_evidence, read_totals
-from cub.checks.rust_output import CARGO_TEST, RUSTC
-from cub.checks.tap_output import PROVE, TAP, TAP_SPEC
+from cub.checks.tap_output import TAP_TOOLS
 from cub.checks.terminal_text import to_plain_text
 from cub.checks.xunit_output import JUNIT, UNITTEST
 
 MAX_ITEMS = 5_000  # a cut list makes old failures new when an earlier one is fixed
 _TOOLS = (
-    PYTEST, UNITTEST, JEST, VITEST, NODE_TEST, MOCHA, JASMINE, PLAYWRIGHT, AVA, UVU, BUN,
-    DENO, RSPEC, MINITEST, PHPUNIT, EXUNIT, SUREFIRE, GRADLE, CTEST, DOTNET, GO, CARGO_TEST, RUSTC,
-    MYPY, PYRIGHT, TSC, RUFF, FORMATTERS, ESLINT, SHELLCHECK, COMPILERS, TAP, TAP_SPEC,
-    PROVE, COVERAGE,
+    PYTEST, UNITTEST, *JAVASCRIPT_RUNNERS, *NUMBERED_RUNNERS, *BUILD_TOOLS, GO, *COMPILERS,
+    *LINTERS, *TAP_TOOLS,
 )  # fmt: skip
 _MAX_LINE_CHARS = 1_000
 _STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z? ", re.MULTILINE)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
-from cub.checks.failing_items import FailingItem, LocatedItem, OutputParser, find_first_text
+from cub.checks.failing_items import FailingItem
+from cub.checks.output_rules import LocatedItem, OutputParser, find_first_text
 
 _START = re.compile(r"\s*(?:<\?xml\b[^>]*\?>\s*)?(?:<!--[^>]*-->\s*)*<(testsuites?)\b")
 _PROLOG = "<?xml"
