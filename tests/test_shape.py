@@ -18,12 +18,12 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # The modules of each package, with two to spare: whoever needs more looks first for what can be
 # joined, and then raises the number.
 MAX_MODULES = {
-    "cub": 9,
+    "cub": 10,
     "cub.actions": 95,
     "cub.agent": 40,
     "cub.checks": 17,
     "cub.cli": 57,
-    "cub.config_edit": 9,
+    "cub.config_edit": 7,
     "cub.context": 14,
     "cub.edit": 23,
     "cub.files": 14,

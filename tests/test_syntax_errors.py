@@ -9,10 +9,10 @@ import shlex
 import pytest
 from ruamel.yaml.error import MarkedYAMLError
 
-from cub.config_edit.nodes import SourceText
 from cub.config_edit.yaml_events import parse_in_python
 from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
+from cub.source_text import SourceText
 from cub.syntax_errors import (
     describe_json_error,
     describe_pattern_error,

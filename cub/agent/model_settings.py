@@ -16,11 +16,11 @@ from cub.agent.local_server import check_local_server
 from cub.agent.model import Model, ModelEndpoint
 from cub.agent.scripted_model import load_scripted_model
 from cub.config_edit.jsonc import parse_jsonc
-from cub.config_edit.nodes import decode_source
 from cub.errors import CubError, UsageError
 from cub.files.single_file import read_single_file
 from cub.json_values import get_object
 from cub.project.setting_kinds import parse_seconds
+from cub.source_text import decode_source
 
 DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_COMPACTION_THRESHOLD = 16_384, 160_000
 CLAUDE_SETTINGS = ".claude/settings.json"

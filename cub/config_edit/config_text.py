@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from cub.config_edit import jsonc, yaml_text
-from cub.config_edit.nodes import LINE_END_PATTERN, ConfigNode, SourceText, decode_source
+from cub.config_edit.nodes import ConfigNode
+from cub.source_text import LINE_END_PATTERN, SourceText, decode_source
 
 KeyPath = tuple[str, ...]
 
@@ -66,27 +67,9 @@ class ConfigText:
             return json.dumps(value, ensure_ascii=False)
         return yaml_text.format_yaml(value, quote)
 
-    def find_line_start(self, offset: int) -> int:
-        """Return where the line of `offset` starts, after a byte order mark."""
-        return self.source.line_starts[self.source.get_line_number(offset) - 1]
-
-    def find_next_line(self, offset: int) -> int:
-        """Return where the line of `offset` ends, after its line ending."""
-        starts = self.source.line_starts
-        return [*starts, len(self.text)][self.source.get_line_number(offset)]
-
-    def get_column(self, offset: int) -> int:
-        """Return how many characters are before `offset` in its line."""
-        return offset - self.find_line_start(offset)
-
-    def get_indent(self, offset: int) -> str:
-        """Return the whitespace at the start of the line of `offset`."""
-        line = self.text[self.find_line_start(offset) : offset]
-        return line[: -len(line.lstrip(" \t")) or None]
-
     def insert_lines_below(self, offset: int, lines: Sequence[str]) -> TextEdit:
         """Add lines below that of `offset`; a missing trailing newline stays missing."""
-        offset, newline = self.find_next_line(offset), self.newline
+        offset, newline = self.source.find_next_line(offset), self.newline
         before = self.text[:offset].removeprefix("\ufeff")
         if before and not before.endswith(("\n", "\r")):
             return TextEdit(offset, offset, newline.join(["", *lines]))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import NoReturn
 
-from cub.config_edit.nodes import ConfigNode, MappingEntry, NodeKind, SourceText
+from cub.config_edit.nodes import ConfigNode, MappingEntry
+from cub.source_text import SourceText
 from cub.syntax_errors import describe_json_error
 
 COMMENT_PATTERN = r"//[^\r\n]*|/\*[\s\S]*?\*/"
@@ -16,7 +18,8 @@ _STRING = r'"(?:[^"\\]|\\.)*"?'
 _COMMENTS = re.compile(rf"{_STRING}|({COMMENT_PATTERN})|(/\*)", re.DOTALL)
 # A comma after the last item; with the first group, after none.
 _LAST_COMMAS = re.compile(rf"{_STRING}|([\[{{,:]\s*),|(,)(?=\s*[\]}}])", re.DOTALL)
-_BLANKS = re.compile(r"[ \t\r\n]*")
+# Commas and colons say nothing more in a text that is known to be JSON.
+_TOKENS = re.compile(rf"{_STRING}|[\[\]{{}}]|[^\s\[\]{{}}:,\"]+", re.DOTALL)
 
 
 def parse_jsonc(source: SourceText, *, strict: bool = False) -> ConfigNode | None:
@@ -37,7 +40,8 @@ def parse_jsonc(source: SourceText, *, strict: bool = False) -> ConfigNode | Non
         return None
     try:
         _DECODER.decode(plain)
-        return _parse_node(plain, _skip_blanks(plain, 0), 1)
+        tokens = _TOKENS.finditer(plain)
+        return _build_node(next(tokens), tokens, 1)
     except json.JSONDecodeError as error:
         raise source.make_error(
             error.pos, f"invalid JSON: {describe_json_error(error.msg)}"
@@ -60,34 +64,21 @@ def _blank_comments(source: SourceText) -> str:
     return plain.replace(_BOM, " ", 1) if plain.startswith(_BOM) else plain
 
 
-def _parse_node(text: str, start: int, level: int) -> ConfigNode:
-    """Return the value at `start` in a text that is known to be JSON."""
+def _build_node(token: re.Match[str], others: Iterator[re.Match[str]], level: int) -> ConfigNode:
+    """Return the value that starts with `token`, in a text that is known to be JSON."""
     if level > MAX_JSON_LEVELS:
         raise RecursionError
-    if text[start] not in "[{":
-        value, end = _DECODER.raw_decode(text, start)
-        return ConfigNode("scalar", start, end, '"' if text[start] == '"' else "", value)
-    items, entries = [], []
-    at = _skip_blanks(text, start + 1)
-    while text[at] not in "]}":
-        node = _parse_node(text, at, level + 1)
-        if text[start] == "{":
-            key, node = (
-                node,
-                _parse_node(text, _skip_blanks(text, _skip_blanks(text, node.end) + 1), level + 1),
-            )
-            entries.append(MappingEntry(key, node))
-        else:
-            items.append(node)
-        at = _skip_blanks(text, node.end)
-        at = _skip_blanks(text, at + 1) if text[at] == "," else at
-    kind: NodeKind = "list" if text[start] == "[" else "mapping"
-    return ConfigNode(kind, start, at + 1, text[start], items=tuple(items), entries=tuple(entries))
-
-
-def _skip_blanks(text: str, at: int) -> int:
-    match = _BLANKS.match(text, at)
-    return match.end() if match else at
+    start, style = token.start(), token[0][0]
+    if style not in "[{":
+        style = '"' if style == '"' else ""
+        return ConfigNode("scalar", start, token.end(), style, _DECODER.decode(token[0]))
+    nodes = list[ConfigNode]()
+    while (token := next(others))[0] not in "]}":
+        nodes.append(_build_node(token, others, level + 1))
+    if style == "[":
+        return ConfigNode("list", start, token.end(), style, items=tuple(nodes))
+    entries = tuple(map(MappingEntry, nodes[::2], nodes[1::2]))
+    return ConfigNode("mapping", start, token.end(), style, entries=entries)
 
 
 def _parse_int(digits: str) -> int | float:

@@ -6,6 +6,7 @@ made so is seen when the result is read again, and is refused with what to write
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
@@ -18,8 +19,9 @@ from cub.config_edit.config_text import (
     apply_text_edits,
     parse_config_text,
 )
-from cub.config_edit.nodes import LINE_END_PATTERN, ConfigNode
+from cub.config_edit.nodes import ConfigNode, MappingEntry
 from cub.errors import CubError
+from cub.source_text import LINE_END_PATTERN
 
 
 def set_value(
@@ -32,7 +34,7 @@ def set_value(
     unless the result is proven to say the same with this value, and has all comments.
     """
     before = config.python_value
-    after = _set(before if isinstance(before, dict) else {}, path, value)
+    after = _set(before, path, value)
     if make_canonical(before) == make_canonical(after):
         return config.text.encode()
     try:
@@ -51,23 +53,16 @@ def set_value(
 
 def suggest_manual_edit(config: ConfigText, path: KeyPath, value: Any) -> str:
     """Return a hint with what a user can write into the file, and where."""
-    node, found, line = config.root, 0, 0
-    for key in path:
-        entry = node.find_entry(key) if node and not node.is_alias else None
-        if not entry:
-            break
-        node, found = entry.value, found + 1
-        line = config.source.get_line_number(entry.key.start)
-    if not node or not found:
+    entries = _find_entries(config, path)
+    if not entries:
         return f"add it yourself: {_format_member(config, path, value)}"
-    place = f"`{'.'.join(path[:found])}` on line {line}"
-    rest = path[found:]
+    found, rest, node = path[: len(entries)], path[len(entries) :], entries[-1].value
+    line = config.source.get_line_number(entries[-1].key.start)
+    place = f"`{'.'.join(found)}` on line {line}"
     if rest and node.kind == "mapping" and not node.is_alias:
         return f"add to {place}: {_format_member(config, rest, value)}"
-    if rest:
-        there = node.to_python()
-        value = _set(there if isinstance(there, dict) else {}, rest, value)
-    return f"replace {place} with: {_format_member(config, path[found - 1 : found], value)}"
+    value = _set(node.to_python(), rest, value)
+    return f"replace {place} with: {_format_member(config, found[-1:], value)}"
 
 
 def verify_edit(config: ConfigText, edited_data: bytes, expected: Any) -> bool:
@@ -76,18 +71,13 @@ def verify_edit(config: ConfigText, edited_data: bytes, expected: Any) -> bool:
         after = parse_config_text(edited_data, config.source.path, config.format)
     except CubError:
         return False
-    same = make_canonical(after.python_value) == make_canonical(expected)
-    return same and _list_comments(after) == _list_comments(config)
+    is_same = make_canonical(after.python_value) == make_canonical(expected)
+    return is_same and _list_comments(after) == _list_comments(config)
 
 
 def make_canonical(value: Any) -> str:
     """Return equal strings for equal values of equal types; the order of keys doesn't count."""
-    if isinstance(value, dict):
-        members = sorted((str(key), make_canonical(item)) for key, item in value.items())
-        return repr(members)
-    if isinstance(value, list):
-        return repr([make_canonical(item) for item in value])
-    return f"{type(value).__name__} {value!r}"
+    return json.dumps(value, sort_keys=True)
 
 
 def _list_comments(config: ConfigText) -> list[str]:
@@ -102,28 +92,37 @@ def _list_scalar_spans(config: ConfigText, node: ConfigNode | None) -> list[tupl
     if node is None or node.is_alias:
         return []
     if node.kind == "scalar":
-        start = config.find_next_line(node.start) if node.style in ("|", ">") else node.start
+        start = config.source.find_next_line(node.start) if node.style in ("|", ">") else node.start
         return [(start, max(start, node.end))]
     inner = [part for entry in node.entries for part in entry]
     return [span for part in (*node.items, *inner) for span in _list_scalar_spans(config, part)]
 
 
-def _make_edits(config: ConfigText, path: KeyPath, value: Any, *, tall: bool) -> Iterable[TextEdit]:
-    parent = node = config.root or ConfigNode("scalar", 0, 0)
-    for depth, key in enumerate(path):
-        entry = node.find_entry(key)
+def _find_entries(config: ConfigText, path: KeyPath) -> list[MappingEntry]:
+    """Return the entries of the keys in `path`, as far as they are here and not in an alias."""
+    entries = list[MappingEntry]()
+    node = config.root
+    for key in path:
+        entry = node.find_entry(key) if node and not node.is_alias else None
         if entry is None:
-            return _add(config, (parent, node), path[depth:], value, tall=tall)
-        parent, node = node, entry.value
-        if node.is_alias:
-            raise ValueError("the value is in another place")
-    if not isinstance(value, list) or not value:
-        return [_replace(config, node, value)]
-    if node.kind == "list":
+            break
+        entries.append(entry)
+        node = entry.value
+    return entries
+
+
+def _make_edits(config: ConfigText, path: KeyPath, value: Any, *, tall: bool) -> Iterable[TextEdit]:
+    entries = _find_entries(config, path)
+    root = config.root or ConfigNode("scalar", 0, 0)
+    *_, parent, node = (root, root, *(entry.value for entry in entries))
+    is_list = isinstance(value, list) and bool(value)
+    if node.is_alias:
+        raise ValueError("the value is in another place")
+    if path[len(entries) :] or (tall and is_list and node.is_empty and not parent.style):
+        return _add(config, parent, node, path[len(entries) :], value, tall=tall)
+    if is_list and node.kind == "list":
         return _edit_items(config, node, value)
-    if tall and node.is_empty and not parent.style:
-        return _add(config, (parent, node), (), value, tall=tall)
-    if node.is_empty or repr(node.to_python()) != repr(value[0]):
+    if not is_list or node.is_empty or repr(node.to_python()) != repr(value[0]):
         return [_replace(config, node, value)]
     others = "".join(f", {config.format_value(item)}" for item in value[1:])
     return [TextEdit(node.start, node.start, "["), TextEdit(node.end, node.end, f"{others}]")]
@@ -131,25 +130,25 @@ def _make_edits(config: ConfigText, path: KeyPath, value: Any, *, tall: bool) ->
 
 def _add(
     config: ConfigText,
-    place: tuple[ConfigNode, ConfigNode],
+    parent: ConfigNode,
+    node: ConfigNode,
     path: KeyPath,
     value: Any,
     *,
     tall: bool,
 ) -> Iterable[TextEdit]:
-    """Add to a mapping, the second of `place`, which may still be an empty value in the first."""
-    parent, node = place
+    """Add to a mapping, or to an empty value in `parent` that becomes one."""
     column, offset = 0, len(config.text)
-    if node.style in ("{", "["):
+    if node.style == "{":
         member = _format_member(config, path, value)
         return _insert_in_brackets(config, node, [member], len(node.entries))
     if node.kind == "mapping":
-        column = config.get_column(node.entries[0].key.start)
+        column = config.source.get_column(node.entries[0].key.start)
         offset = offset if node is config.root else node.end
-    elif node.kind != "scalar" or node.value is not None:
+    elif node.kind == "list" or node.value is not None:
         raise ValueError("expected a mapping")
     elif parent.entries and node.is_empty and not parent.style:
-        column, offset = config.get_column(parent.entries[0].key.start) + 2, node.end
+        column, offset = config.source.get_column(parent.entries[0].key.start) + 2, node.end
     elif parent.entries:
         return [_replace(config, node, _set({}, path, value))]
     elif config.format.is_json:
@@ -181,8 +180,8 @@ def _edit_items(config: ConfigText, node: ConfigNode, values: list[Any]) -> Iter
         if texts and node.style:
             yield from _insert_in_brackets(config, node, texts, at)
         elif texts:
-            dash = " " * config.get_column(node.start) + "- "
-            above = node.items[at - 1].end if at else config.find_line_start(node.start) - 1
+            dash = " " * config.source.get_column(node.start) + "- "
+            above = node.items[at - 1].end if at else config.source.find_line_start(node.start) - 1
             yield config.insert_lines_below(above, [dash + text for text in texts])
         elif at < last:
             yield from _remove_items(config, node, at, last)
@@ -201,10 +200,10 @@ def _remove_items(config: ConfigText, node: ConfigNode, at: int, end: int) -> It
 
 def _remove_line(config: ConfigText, item: ConfigNode) -> TextEdit:
     """Remove an item with its line; a comment after it stays, and gets the line."""
-    start, end = config.find_line_start(item.start), config.find_next_line(item.end)
+    start, end = config.source.find_line_start(item.start), config.source.find_next_line(item.end)
     comment = re.compile(rf"[ \t]*({config.format.comment})").match(config.text, item.end)
     if comment:
-        return TextEdit(start + len(config.get_indent(item.start)), comment.start(1), "")
+        return TextEdit(start + len(config.source.get_indent(item.start)), comment.start(1), "")
     return TextEdit(start, end, "")
 
 
@@ -244,13 +243,13 @@ def _detect_row(config: ConfigText, node: ConfigNode) -> str:
     """Return the line ending and indent of children with a line of their own; else ""."""
     if node.child_spans:
         start, end = node.child_spans[-1]
-        indent = config.get_indent(start)
-        is_alone = len(indent) == config.get_column(start)
+        indent = config.source.get_indent(start)
+        is_alone = len(indent) == config.source.get_column(start)
         has_row = is_alone and LINE_END_PATTERN.search(config.text, end, node.end)
         return config.newline + indent if has_row else ""
     is_whole = config.format.is_json and node is config.root
     if is_whole or LINE_END_PATTERN.search(config.text, node.start, node.end):
-        return config.newline + config.get_indent(node.start) + "  "
+        return config.newline + config.source.get_indent(node.start) + "  "
     return ""
 
 
@@ -270,8 +269,9 @@ def _format_lines(
     return [*keys, *(dash + config.format_value(item) for item in value)]
 
 
-def _set(tree: dict[str, Any], path: KeyPath, value: Any) -> dict[str, Any]:
-    """Return a copy of the tree with one more value."""
-    inner = tree.get(path[0])
-    inner = inner if isinstance(inner, dict) else {}
-    return {**tree, path[0]: _set(inner, path[1:], value) if path[1:] else value}
+def _set(tree: Any, path: KeyPath, value: Any) -> Any:
+    """Return a copy of the tree with one more value; what is no mapping gives way to one."""
+    if not path:
+        return value
+    tree = tree if isinstance(tree, dict) else {}
+    return {**tree, path[0]: _set(tree.get(path[0]), path[1:], value)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -17,13 +18,13 @@ _MAX_EVENTS = 20_100  # in Python, 2 seconds
 _READ_OTHERWISE = re.compile("[\ufeff\x85\u2028\u2029]")
 
 
+@dataclass
 class YamlSyntaxError(Exception):
     """Say in plain words what is wrong; `offset` is None if the place is unknown."""
 
-    def __init__(self, message: str, hint: str = "", offset: int | None = None) -> None:
-        """Keep the parts of the message."""
-        super().__init__(message)
-        self.message, self.hint, self.offset = message, hint, offset
+    message: str
+    hint: str = ""
+    offset: int | None = None
 
 
 def iter_yaml_events(text: str, *, takes_tabs: bool = False) -> Iterator[Any]:

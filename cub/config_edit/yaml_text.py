@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from cub.config_edit.nodes import ConfigNode, MappingEntry, Scalar, SourceText, parse_scalar
+from cub.config_edit.nodes import ConfigNode, MappingEntry, Scalar, parse_scalar
 from cub.config_edit.yaml_events import YamlSyntaxError, is_event, iter_yaml_events
 from cub.errors import CubError
+from cub.source_text import SourceText
 
 MAX_YAML_LEVELS = 32
 MAX_YAML_VALUES = 10_000

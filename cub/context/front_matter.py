@@ -11,9 +11,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from cub.config_edit.nodes import MAX_CONFIG_BYTES, decode_source, parse_scalar
+from cub.config_edit.nodes import parse_scalar
 from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
+from cub.source_text import MAX_CONFIG_BYTES, decode_source
 
 _BOM = "\ufeff"
 _BLOCK = re.compile(r"---[ \t]*\r?\n(?:(?P<yaml>.*?)\r?\n)??---[ \t]*(?:\r?\n|\Z)", re.DOTALL)

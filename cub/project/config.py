@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from cub.config_edit.config_text import parse_config_text
-from cub.config_edit.nodes import ConfigNode, MappingEntry, SourceText, decode_source
+from cub.config_edit.nodes import ConfigNode, MappingEntry
 from cub.config_edit.yaml_text import parse_yaml
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
@@ -23,6 +23,7 @@ from cub.project.settings import (
     list_member_keys,
 )
 from cub.project.targets import DEFAULT_TARGETS, normalize_target
+from cub.source_text import SourceText, decode_source
 from cub.text import suggest_similar
 
 CONFIG_FILE = ".cub/config.yaml"
@@ -218,8 +219,8 @@ def _require_valid(
 ) -> None:
     if fault := find_setting_fault(setting, node.to_python()):
         place = node if fault.item is None else node.items[fault.item]
-        place = place.find_node([fault.key] if fault.key else []) or place
-        raise layer.make_error(path, place, fault)
+        entry = place.find_entry(fault.key) if fault.key else None
+        raise layer.make_error(path, entry.value if entry else place, fault)
 
 
 def _warn_unknown_key(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from cub.config_edit.nodes import NULL_PATTERN, decode_source
+from cub.config_edit.nodes import NULL_PATTERN
 from cub.config_edit.yaml_text import parse_yaml
 from cub.debug_log import log_debug
 from cub.edit.plan import PlanWarning
@@ -26,6 +26,7 @@ from cub.project.settings import (
     Setting,
     find_setting,
 )
+from cub.source_text import decode_source
 from cub.text import suggest_similar
 
 _VERBATIM = ("template", "text", "specifier")

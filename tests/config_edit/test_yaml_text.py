@@ -8,9 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml.error import YAMLError
 
-from cub.config_edit.nodes import ConfigNode, SourceText
+from cub.config_edit.nodes import ConfigNode
 from cub.config_edit.yaml_events import YamlSyntaxError, iter_yaml_events, parse_in_python
 from cub.config_edit.yaml_text import format_yaml, parse_yaml
+from cub.source_text import SourceText
 from tests.examples import few_examples
 
 

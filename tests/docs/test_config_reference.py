@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cub.config_edit.nodes import MAX_CONFIG_BYTES
 from cub.config_edit.yaml_text import MAX_YAML_LEVELS, MAX_YAML_VALUES, format_yaml
 from cub.project.settings import COMMAND_KEYS, SETTINGS, Setting
+from cub.source_text import MAX_CONFIG_BYTES
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "config.md"
 KINDS = {

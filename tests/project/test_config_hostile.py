@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cub.config_edit.nodes import MAX_CONFIG_BYTES
 from cub.errors import CubError
 from cub.project.config import CONFIG_FILE, ProjectConfig, parse_config, parse_config_tree
+from cub.source_text import MAX_CONFIG_BYTES
 from tests.examples import few_examples
 from tests.project.hostile import BOMB, HARMLESS, HOSTILE
 

@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cub.config_edit.nodes import decode_source
 from cub.config_edit.value_edits import make_canonical
 from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
 from cub.project.config_writer import set_config_value
+from cub.source_text import decode_source
 from tests.examples import few_examples
 from tests.project.test_config_hostile import TEXTS
 

@@ -10,9 +10,10 @@ from typing import Any
 from cub.actions.tasks.stores import Stores, TaskResult
 from cub.actions.tasks.task_edits import put_edited_record
 from cub.actions.tasks.task_fields import TaskFields, check_text
-from cub.config_edit.nodes import ConfigNode, SourceText, decode_source, parse_scalar
+from cub.config_edit.nodes import ConfigNode, parse_scalar
 from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
+from cub.source_text import SourceText, decode_source
 from cub.store.jsonl import Record
 
 FORM_TEXTS = ("title", "type", "priority", "parent", "description", "notes")

@@ -130,7 +130,7 @@ def parse_json(text: str) -> dict[str, Any]:
 
 def _parse_commented_json(text: str) -> Any:
     from cub.config_edit.jsonc import parse_jsonc
-    from cub.config_edit.nodes import SourceText
+    from cub.source_text import SourceText
 
     try:
         node = parse_jsonc(SourceText(text, ""))

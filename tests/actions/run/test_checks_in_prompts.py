@@ -8,9 +8,9 @@ import pytest
 
 from cub.actions.check_commands import propose_checks
 from cub.actions.run.check_proposals import describe_proposed_checks
-from cub.config_edit.nodes import decode_source
 from cub.config_edit.yaml_text import parse_yaml
 from cub.project.project import Project
+from cub.source_text import decode_source
 from tests.actions.helpers import put_programs
 from tests.actions.run.shop import Shop
 from tests.conftest import git

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.config_edit.nodes import SourceText
 from cub.config_edit.yaml_text import parse_yaml
 from cub.repomap.stack.yaml_reader import MAX_LEVELS, read_yaml_scalars, select_below
+from cub.source_text import SourceText
 
 TEXTS = [
     "a: 1\nb:\n  c: x y  # z\n  d: 'it''s'\ne: \"q\\\"\\n\"\n",
