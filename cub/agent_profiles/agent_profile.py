@@ -55,13 +55,16 @@ class ReadingList(NamedTuple):
 class SessionSteps(NamedTuple):
     """Say how an agent is brought to moments of a session; what is empty can't be done.
 
-    `resume` are arguments that continue the last session, `subagent` is a tool that starts another
-    agent on a `prompt`, with its other arguments, and at `full_tokens` of a request it compacts.
+    `resume` are arguments that continue the last session, and `subagent` is a tool that starts
+    another agent on a `prompt`, with its other arguments. It compacts at `full_tokens` of a
+    request, or by what a user says in the resumed session: it has done so before the last prompt of
+    `compact`.
     """
 
     resume: tuple[str, ...] = ()
     subagent: tuple[str, Mapping[str, str]] = ("", {})
     full_tokens: int = 0
+    compact: tuple[str, ...] = ()
 
 
 NO_STEPS = SessionSteps()

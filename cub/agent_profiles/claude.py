@@ -188,6 +188,7 @@ CLAUDE = AgentProfile(
     steps=SessionSteps(
         ("--continue",),
         ("Agent", {"description": "Test", "subagent_type": "general-purpose"}),
+        compact=("/compact", "Go on."),
     ),
     reading=AgentReading(
         _list_claude_entries,

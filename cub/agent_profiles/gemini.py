@@ -23,6 +23,7 @@ _SETTINGS = {
     "privacy": {"usageStatisticsEnabled": False},
     "telemetry": {"enabled": False},
     "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+    "model": {"compressionThreshold": 0.05},  # for proofs: some 50,000 tokens, by its estimate
 }
 GEMINI_LIST = ReadingList(
     (".gemini/settings.json",),
@@ -97,6 +98,10 @@ GEMINI = AgentProfile(
         },
         {GEMINI_LIST.files[0]: _SETTINGS},
     ),
-    steps=SessionSteps(("--resume", "latest"), ("invoke_agent", {"agent_name": "generalist"})),
+    steps=SessionSteps(
+        ("--resume", "latest"),
+        ("invoke_agent", {"agent_name": "generalist"}),
+        compact=("Go on.",),
+    ),
     reading=AgentReading(_list_gemini_entries, _find_gemini_imports, 5, repeats_imports=True),
 )

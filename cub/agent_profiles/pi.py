@@ -93,6 +93,6 @@ PI = AgentProfile(
         },
         ("--model", "{model}"),
     ),
-    steps=SessionSteps(("--continue",)),
+    steps=SessionSteps(("--continue",), full_tokens=199_000),
     reading=AgentReading(_list_pi_entries, prevent_load=_exclude_from_pi),
 )

@@ -10,7 +10,6 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from cub.actions.agents.agent_survey import InstalledAgent
 from cub.actions.agents.marked_project import MarkedText, mark_project
 from cub.actions.agents.project_copy import ProjectCopy, copy_project, list_user_settings
 from cub.actions.agents.recorded_start import AgentLaunch, RecordedStart, record_starts
-from cub.actions.agents.session_moments import Moment, find_obstacle
+from cub.actions.agents.session_moments import PROMPT, Moment, find_obstacle, list_later_prompts
 from cub.actions.agents.text_marks import Arrival, count_arrivals
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.run.agent_texts import prepare_agent_context
@@ -36,8 +35,13 @@ from cub.tokens import estimate_tokens
 
 CONTRACT_LABEL, PROMPT_LABEL = "rules of a run", "task prompt"
 _MODES = ("interactive", "run")
+_MISSED = {
+    "": "it sent no request with the prompt to a model",
+    "resume": "it did not resume its session",
+    "compaction": "it did not compact its session",
+    "subagent": "it did not start a subagent",
+}
 _READING_ARGUMENTS = ("--bare", "--ignore-user-config", "--no-context-files", "-nc")
-_PROMPT = "This is a test of what reaches the model. Reply with the word Done, and use no tools.\n"
 
 
 class SourceProof(NamedTuple):
@@ -70,7 +74,7 @@ class AgentProof:
     `left_out` are files of the project that it did not get, as they run something. `unread` are
     files with instructions that it did not read, and no run hands over. `unused` are the user's
     own files and variables that it was started without. `after` is the moment of a session that it
-    was brought to; `is_tested` is False if it can't be.
+    is brought to; `is_tested` is False if cub can't do that.
     """
 
     name: str
@@ -119,45 +123,37 @@ def prove_agent(
         return replace(empty, version="", problem=agent.problem)
     if obstacle := find_obstacle(find_profile(agent.name), after):
         return replace(empty, problem=obstacle, is_tested=False)
-    with tempfile.TemporaryDirectory(prefix="cub-proof-", ignore_cleanup_errors=True) as name:
-        base = Path(os.path.realpath(name))
-        try:
-            home = Path(environ["HOME"]) if environ.get("HOME") else None
-            copies = [
-                copy_project(project.root, base / mode / "copy", home, is_trusted=is_trusted)
-                for mode in _MODES
-            ]
+    try:
+        with tempfile.TemporaryDirectory(prefix="cub-proof-", ignore_cleanup_errors=True) as name:
+            base = Path(os.path.realpath(name))
+            copies = _copy_project(project, base, environ, is_trusted=is_trusted)
             harness = _make_harness(agent, is_trusted=is_trusted)
             prepared = _prepare(harness, agent.version, project, copies, folder)
-            sessions = prepared.launches
-            if after == "resume":
-                folders = (base / mode / "resumed" for mode in _MODES)
-                resumed = map(partial(_resume, harness), prepared.launches, folders)
-                sessions = [[*one, next(resumed)] for one in sessions]
-            (base / "home").mkdir()
+            sessions = [
+                _continue(harness, launch, base / mode, after)
+                for launch, mode in zip(prepared.launches, _MODES, strict=True)
+            ]
             path = environ.get("PATH", os.defpath)
             starts = record_starts(agent.name, sessions, base / "home", path, after=after)
-        except CubError as error:
-            return replace(empty, problem=error.message)
-    seen = [_excuse(one) if after else one for one in _compare(prepared.texts, starts)]
-    silent = [start for start in starts if not start.texts]
-    return replace(
-        empty,
-        sources=[one for one in seen if _is_shown(one)],
-        is_offline=all(start.is_offline for start in starts),
-        left_out=prepared.left_out,
-        unread=[one.label for one in seen if not _is_shown(one)],
-        unused=list_user_settings(agent.name, environ),
-        problem=next(map(_describe_silence, silent), ""),
-        is_tested=not after or not any(start.has_asked for start in silent),
-    )
+    except CubError as error:
+        return replace(empty, problem=error.message)
+    unused = list_user_settings(agent.name, environ)
+    return _compare(replace(empty, unused=unused, left_out=prepared.left_out), prepared, starts)
+
+
+def _copy_project(
+    project: Project, base: Path, environ: Mapping[str, str], *, is_trusted: bool
+) -> list[ProjectCopy]:
+    home = Path(environ["HOME"]) if environ.get("HOME") else None
+    folders = (base / mode / "copy" for mode in _MODES)
+    return [copy_project(project.root, one, home, is_trusted=is_trusted) for one in folders]
 
 
 class _Prepared(NamedTuple):
     """Hold the marked texts, how to start the agent with them, and what it does not get."""
 
     texts: list[MarkedText]
-    launches: list[list[AgentLaunch]]
+    launches: list[AgentLaunch]
     left_out: tuple[str, ...]
 
 
@@ -170,7 +166,7 @@ def _prepare(
 ) -> _Prepared:
     """Mark the texts in the copies of a project; return how the agent is started in them."""
     first = Project.load(copies[0].root)
-    prompts = {CONTRACT_LABEL: read_system_prompt(first.tree), PROMPT_LABEL: _PROMPT}
+    prompts = {CONTRACT_LABEL: read_system_prompt(first.tree), PROMPT_LABEL: PROMPT}
     marked = mark_project(first, copies[0].base, copies[0].files, prompts)
     for copy in copies:
         for path, data in marked.files.items():
@@ -189,8 +185,8 @@ def _prepare(
         system_prompt=handover, folder=copies[1].base.parent, arguments=context.arguments
     )
     launches = [
-        [_make_launch(harness, alone, copies[0].root / folder)],
-        [_make_launch(harness, run, copies[1].root)],
+        _make_launch(harness, alone, copies[0].root / folder),
+        _make_launch(harness, run, copies[1].root),
     ]
     return _Prepared([*marked.texts, *lost], launches, copies[0].left_out)
 
@@ -213,35 +209,47 @@ def _make_launch(harness: NativeHarness, request: LaunchRequest, root: Path) -> 
     return AgentLaunch(argv, stdin.decode("utf-8", "replace"), environ, root.as_posix())
 
 
-def _resume(harness: NativeHarness, session: list[AgentLaunch], folder: Path) -> AgentLaunch:
-    """Return how the user continues a session, also one of a run: with the agent's own command."""
-    folder.mkdir()
-    request = LaunchRequest(_PROMPT, "", folder, "proof", 1, None, "auto")
-    launch = _make_launch(harness, request, Path(session[0].folder))
-    at = len(launch.argv) - (launch.argv[-1] == "-")  # stdin
-    words = harness.facts.steps.resume
-    return launch._replace(argv=(*launch.argv[:at], *words, *launch.argv[at:]))
+def _continue(
+    harness: NativeHarness, first: AgentLaunch, base: Path, after: Moment
+) -> list[AgentLaunch]:
+    """Return a session: the user continues also that of a run with the agent's own command."""
+    launches = [first]
+    for prompt in list_later_prompts(harness.facts, after):
+        folder = base / f"resumed{len(launches)}"
+        folder.mkdir()
+        request = LaunchRequest(prompt, "", folder, "proof", 1, None, "auto")
+        launch = _make_launch(harness, request, Path(first.folder))
+        at = len(launch.argv) - (launch.argv[-1] == "-")  # stdin
+        words = harness.facts.steps.resume
+        argv = (*launch.argv[:at], *words, *launch.argv[at:])
+        launches.append(launch._replace(argv=argv, stdin=prompt))  # which may be a command
+    return launches
 
 
-def _excuse(proof: SourceProof) -> SourceProof:
-    """Return what was seen of a text after a moment; a summary may lack the run's prompts."""
-    return proof if proof.path else proof._replace(is_promised=False)
-
-
-def _compare(texts: Sequence[MarkedText], starts: Sequence[RecordedStart]) -> list[SourceProof]:
-    marks = [text.marks for text in texts]
+def _compare(empty: AgentProof, prepared: _Prepared, starts: Sequence[RecordedStart]) -> AgentProof:
+    """Return the proof with how often each text arrived, or why that is not known."""
+    marks = [text.marks for text in prepared.texts]
     counts = [count_arrivals(marks, start.texts) for start in starts]
-    return [
+    seen = [
         SourceProof(
             ", ".join(text.labels),
             text.path,
             estimate_tokens(text.text),
-            seen if text.path else None,  # the prompts belong to a run
+            alone if text.path else None,  # the prompts belong to a run
             arrived,
-            text.is_promised,
+            # After a moment, a summary may do without the prompts.
+            text.is_promised and bool(text.path or not empty.after),
         )
-        for text, seen, arrived in zip(texts, *counts, strict=True)
+        for text, alone, arrived in zip(prepared.texts, *counts, strict=True)
     ]
+    silent = (_describe_silence(start, empty.after) for start in starts if not start.texts)
+    return replace(
+        empty,
+        sources=[one for one in seen if _is_shown(one)],
+        is_offline=all(start.is_offline for start in starts),
+        unread=[one.label for one in seen if not _is_shown(one)],
+        problem=next(silent, ""),
+    )
 
 
 def _is_shown(proof: SourceProof) -> bool:
@@ -250,12 +258,8 @@ def _is_shown(proof: SourceProof) -> bool:
     return proof.is_promised or not proof.path or any(one is not None and one.times for one in seen)
 
 
-def _describe_silence(start: RecordedStart) -> str:
+def _describe_silence(start: RecordedStart, after: Moment) -> str:
     if start.has_asked:
-        return "it did not come to that"
+        return _MISSED[after]
     lines = [line.strip() for line in start.output.splitlines() if line.strip()]
-    return (
-        f"it sent no request to a model: {lines[-1]}"
-        if lines
-        else "it sent no request to a model, and printed nothing"
-    )
+    return f"it sent no request to a model{f': {lines[-1]}' if lines else ', and printed nothing'}"

@@ -67,9 +67,10 @@ def record_starts(
 ) -> list[RecordedStart]:
     """Start an agent for each launch of some sessions; return what the last of each sent first.
 
-    `after`: what it sent first after a moment. Each session has a HOME of its own in `home`, a new
-    folder; `path` is the agent's PATH.
+    `after`: what it sent first after a moment. Each session has a HOME of its own in the folder
+    `home`; `path` is the agent's PATH.
     """
+    home.mkdir(exist_ok=True)
     environ = {"PATH": path, "LANG": "C.UTF-8", "TMPDIR": home.as_posix()}
     job = {
         "agent": agent,
@@ -110,13 +111,26 @@ def _record_session(
     home.mkdir()
     with make_server(find_profile(job["agent"]), job["after"]) as server:
         environ = redirect_agent(job["agent"], server.url, home).environ
+        texts: tuple[str, ...] = ()
         for launch in launches:
-            passed = len(server.requests) if launch is launches[-1] else None
-            find = partial(_find_texts, server, passed, job["after"])
+            find = _make_finder(server, job["after"]) if launch is launches[-1] else tuple
             texts, output = _record_launch(
                 launch._replace(environ={**job["environ"], **launch.environ, **environ}), find
             )
         return texts, output, bool(server.requests)
+
+
+def _make_finder(server: ModelServer, after: Moment) -> Callable[[], tuple[str, ...]]:
+    """Return a function that looks at the requests from now on, at each only once."""
+    passed = len(server.requests)
+
+    def find() -> tuple[str, ...]:
+        nonlocal passed
+        new = server.requests[passed:]
+        passed += len(new)
+        return find_texts(new, after)
+
+    return find
 
 
 def _record_launch(
@@ -132,14 +146,7 @@ def _record_launch(
             del output[:-_MAX_OUTPUT]
             if texts := find():
                 return texts, ""
-    if texts := find():
-        return texts, ""
-    return (), running.result.start_error or output.decode("utf-8", "replace")
-
-
-def _find_texts(server: ModelServer, passed: int | None, after: Moment) -> tuple[str, ...]:
-    """Return the texts of the request to look at; () for a launch that is not the last one."""
-    return () if passed is None else find_texts(server.requests[passed:], after)
+    return find(), running.result.start_error or output.decode("utf-8", "replace")
 
 
 _NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000  # unshare(2); Python has it since 3.12

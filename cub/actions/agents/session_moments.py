@@ -16,15 +16,25 @@ from cub.model_server.exchange import RecordedRequest, Reply, ScriptedCall
 from cub.model_server.server import ModelServer
 
 Moment = Literal["", "resume", "compaction", "subagent"]  # "" is the start
-_WORD = "cubmoment"
+PROMPT = "This is a test of what reaches the model. Reply with the word Done, and use no tools.\n"
+_WORD, _EARLIER_WORD = "cubmoment", "cubearlier"
 _SUMMARY = Reply(f"<summary>{_WORD}: nothing was done yet.</summary>")
+# Agents don't compact a conversation that is short; Gemini CLI stops a model that repeats itself.
+_LONG_TEXT = " ".join([_EARLIER_WORD, *map(str, range(50_000))])
 
 
 def find_obstacle(profile: AgentProfile, moment: Moment) -> str:
     """Return why an agent can't be brought to a moment; "" if it can."""
     steps = profile.steps
-    known = {"resume": steps.resume, "compaction": steps.full_tokens, "subagent": steps.subagent[0]}
+    compacts = steps.full_tokens or steps.compact
+    known = {"resume": steps.resume, "compaction": compacts, "subagent": steps.subagent[0]}
     return "" if known.get(moment, True) else f"cub can't drive {profile.title} to it"
+
+
+def list_later_prompts(profile: AgentProfile, moment: Moment) -> tuple[str, ...]:
+    """Return what a user says after the start until the moment comes, each in a resumed session."""
+    prompts = {"resume": (PROMPT,), "compaction": profile.steps.compact}
+    return prompts.get(moment, ())
 
 
 def make_server(profile: AgentProfile, moment: Moment) -> ModelServer:
@@ -34,7 +44,8 @@ def make_server(profile: AgentProfile, moment: Moment) -> ModelServer:
         call = ScriptedCall(tool, {**arguments, "prompt": f"Reply with the word {_WORD}."})
         return ModelServer([Reply(calls=[call])])
     if moment == "compaction":
-        full = Reply(command="true", input_tokens=profile.steps.full_tokens)
+        command = "true" if profile.steps.full_tokens else ""
+        full = Reply(_LONG_TEXT, command, input_tokens=profile.steps.full_tokens or 1000)
         return ModelServer(chain([full], repeat(_SUMMARY)), _SUMMARY)
     return ModelServer()
 
@@ -42,7 +53,17 @@ def make_server(profile: AgentProfile, moment: Moment) -> ModelServer:
 def find_texts(requests: Iterable[RecordedRequest], moment: Moment) -> tuple[str, ...]:
     """Return the texts of the first request after a moment; () if it has not come."""
     for request in requests:
-        words = {"subagent": "\n".join(request.texts), "compaction": json.dumps(request.body)}
-        if not request.is_side_request and _WORD in words.get(moment, _WORD):
+        if not request.is_side_request and _is_after(request, moment):
             return request.texts
     return ()
+
+
+def _is_after(request: RecordedRequest, moment: Moment) -> bool:
+    if moment in ("", "resume") or any(_WORD in text for text in request.texts):
+        return True
+    if moment == "subagent":
+        return False
+    # The summary may be a message of the model itself, which is not one of the texts. Where a
+    # summary was only an answer, the conversation before it is still there.
+    body = json.dumps(request.body)
+    return _WORD in body and _EARLIER_WORD not in body

@@ -157,7 +157,8 @@ def prove(
     a file did not arrive exactly once, in full, in `cub run`. With `-C`, interactive use starts in
     that directory of the project.
 
-    With --after, the exit code ignores the prompts of a run, and agents that cannot be tested.
+    With --after, the exit code ignores the prompts of a run, and agents that cub cannot bring to
+    that moment.
 
     Example: cub agents prove claude
     """
@@ -188,7 +189,8 @@ def _print_proof(proof: AgentProof) -> None:
     output.print_heading(f"{proof.title} {proof.version or '(version not known)'}")
     moment = f" after {proof.after}" if proof.after else ""
     if proof.problem:
-        failure = "not proven" if proof.is_tested else f"cannot be tested{moment}"
+        unknown = f"unknown{moment}" if moment else "not proven"
+        failure = unknown if proof.is_tested else f"cannot be tested{moment}"
         output.print_paragraph(f"{failure}: {proof.problem}")
         return
     rows = [_make_proof_row(source) for source in proof.sources]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -224,14 +225,51 @@ def test_what_a_resumed_session_loses_shows(
     assert proof.is_kept is not bool(more)
 
 
-@pytest.mark.parametrize("after", ["compaction", "subagent"])
-def test_a_moment_that_does_not_come_is_no_wrong_result(
-    project: Path, tmp_path: Path, after: Moment
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("after", "more", "problem"),
+    [
+        ("resume", "if '--continue' in words: sys.exit()", "it did not resume its session"),
+        ("compaction", "", "it did not compact its session"),
+        ("subagent", "", "it did not start a subagent"),
+    ],
+)
+def test_a_moment_that_does_not_come_leaves_the_result_unknown(
+    project: Path, tmp_path: Path, after: Moment, more: str, problem: str
 ) -> None:
     write(project, "AGENTS.md", RULES)
-    proof = prove(project, tmp_path, after=after)
-    assert (proof.is_tested, proof.is_kept, proof.after) == (False, True, after)
-    assert proof.problem
+    proof = prove(project, tmp_path, more=more, after=after)
+    assert (proof.is_tested, proof.is_kept, proof.after) == (True, False, after)
+    assert proof.problem == problem
+
+
+def test_an_agent_that_cannot_be_brought_to_a_moment_is_not_started(project: Path) -> None:
+    loaded, environ = Project.load(project), {"PATH": str(project)}
+    (aider,) = (one for one in list_agents(loaded, environ) if one.name == "aider")
+    agent = replace(aider, problem="")
+    proof = prove_agent(agent, loaded, environ, is_trusted=False, after="compaction")
+    assert (proof.is_tested, proof.is_kept) == (False, True)
+    assert proof.problem == "cub can't drive aider to it"
+
+
+_COMPACTS = """
+said = sys.stdin.read()
+marker = Path.home() / "compacted"
+is_compacted = "--continue" in words and marker.exists()
+if said == "/compact": marker.touch()
+sys.stdin = io.StringIO("summary: cubmoment" if is_compacted else said)
+"""
+
+
+@pytest.mark.parametrize(("loses", "arrival"), [(False, ONCE), (True, NEVER)])
+def test_what_is_left_after_a_compaction_is_counted_in_the_session_after_it(
+    project: Path, tmp_path: Path, *, loses: bool, arrival: Arrival
+) -> None:
+    write(project, "AGENTS.md", RULES)
+    lose = "if is_compacted: texts.clear()" if loses else ""
+    proof = prove(project, tmp_path, more=f"import io{_COMPACTS}{lose}", after="compaction")
+    assert seen(proof)["AGENTS.md (yours)"] == (arrival, arrival)
+    assert proof.is_kept is not loses
 
 
 def test_what_a_subagent_gets_is_counted(project: Path, tmp_path: Path) -> None:

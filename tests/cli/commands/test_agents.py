@@ -108,6 +108,13 @@ def test_an_agent_that_can_not_be_started_is_exit_code_1(cub: Cub, path: str) ->
 
 
 @pytest.mark.thorough
+def test_a_moment_that_did_not_come_is_exit_code_1(cub: Cub, path: str) -> None:
+    done = cub("agents", "prove", "claude", "--after", "subagent", PATH=path)
+    assert done.code == 1
+    assert "unknown after subagent: it did not start a subagent" in done.out
+
+
+@pytest.mark.thorough
 def test_trust_copies_what_runs(cub: Cub, project: Path, path: str) -> None:
     write(project, ".mcp.json", "{}\n")
     assert "left out" not in cub("agents", "prove", "--trust", PATH=path).err
