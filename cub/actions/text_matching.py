@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # Claude Code takes comments out
 _MARKUP = re.compile(r"^[\s#>*+-]+")  # a heading may have another level, a list other bullets
+_IMPORT = re.compile(r"(?:^|(?<=\s))@(?=\S)")  # cub's agent puts the text after its path
 _HEADING = re.compile(r"[ \t>]*#{1,6}[ \t]")
 _WHOLE = 0.8  # of the characters of a text have to be there
 
@@ -70,7 +71,8 @@ def _make_paragraph(lines: Sequence[str]) -> Paragraph:
 
 
 def _fold_lines(text: str) -> list[str]:
-    lines = (_MARKUP.sub("", line) for line in _COMMENT.sub("", text).splitlines())
+    text = _IMPORT.sub("", _COMMENT.sub("", text))
+    lines = (_MARKUP.sub("", line) for line in text.splitlines())
     return [words for line in lines if (words := " ".join(line.split()))]
 
 

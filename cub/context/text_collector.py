@@ -24,6 +24,7 @@ from cub.errors import CubError
 from cub.masking import mask_text
 from cub.project.instruction_files import SHARED_WORDS
 
+_SHARED = SHARED_WORDS.decode()
 RunCommand = Callable[[str], str | None]
 
 
@@ -53,6 +54,7 @@ class TextCollector:
         self.names: dict[FileIdentity, str] = {}
         self.bodies: dict[str, str] = {}
         self.has_shared_section = False
+        self._own_texts: dict[str, str] = {}
 
     def take_rule(self, rule: RuleFile, reason: str) -> ContextPart:
         """Return a rule with its text, or with the reason why it is left out."""
@@ -101,7 +103,13 @@ class TextCollector:
             imports if flag is not False else None,
             first_line=rule.text.line,
         )
-        expanded = expansion.expand(self._take_section_once(rule.text, rule.name))
+        body = self._take_section_once(rule.text, rule.name)
+        if not rule.location.is_folder:
+            own = _trim(_remove_section(rule.text.body, rule.name))
+            if _trim(body) == own and (holder := self._own_texts.get(own)):
+                return "", f"{holder} has the same text"
+            body = self._remove_repeated_text(body, own, rule.name)
+        expanded = expansion.expand(body)
         text = _trim(self.mask(expanded, rule.name))
         self.warnings += expansion.warnings
         if not text:
@@ -115,15 +123,24 @@ class TextCollector:
         """Return a file's text; after cub's shared section, without another section of cub."""
         if "<!--" not in text.body:
             return text.body
-        document = Document(text.body.encode("utf-8", "replace"), name)
-        section = find_section_or_none(document)
-        if section is None:
-            return text.body
-        if not self.has_shared_section:
+        own = _remove_section(text.body, name)
+        if not self.has_shared_section and own != text.body:
             # Other sections are short, and may stand before the import of a shared one.
-            self.has_shared_section = SHARED_WORDS in b"".join(section.body)
+            self.has_shared_section = text.body.count(_SHARED) > own.count(_SHARED)
             return text.body
-        return remove_section(document, section).decode("utf-8", "replace")
+        return own
+
+    def _remove_repeated_text(self, body: str, own: str, name: str) -> str:
+        """Return a file's text without what a person wrote in an earlier file, too.
+
+        `own` is the text without cub's section. Many projects have an AGENTS.md and a CLAUDE.md
+        with the same text, or one that quotes the other as a whole.
+        """
+        for other in self._own_texts:
+            shared = other if _has_lines(own, other) else own if _has_lines(other, own) else ""
+            body, own = body.replace(shared, "", 1), own.replace(shared, "", 1)
+        self._own_texts.setdefault(_trim(own), name)
+        return body
 
     def make_imports(self, path: Path, name: str, depth: int, *, is_users: bool) -> _Imports | None:
         """Return what loads the imports of a file; None if none may be followed."""
@@ -207,6 +224,17 @@ def _can_be_file(path: Path) -> bool:
     if not os.path.lexists(path):
         return False
     return path.is_file() or path.is_fifo() or not path.exists()
+
+
+def _remove_section(text: str, name: str) -> str:
+    """Return a text without cub's managed section."""
+    document = Document(text.encode("utf-8", "replace"), name)
+    section = find_section_or_none(document)
+    return remove_section(document, section).decode("utf-8", "replace") if section else text
+
+
+def _has_lines(text: str, lines: str) -> bool:
+    return bool(lines.strip()) and f"\n{lines}\n" in f"\n{text}\n"
 
 
 def _trim(text: str) -> str:

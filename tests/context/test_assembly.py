@@ -59,6 +59,27 @@ def test_cubs_own_section_is_taken_once(tmp_path: Path) -> None:
     assert reasons(context)["GEMINI.md"] == "other sources have all of it"
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "text"),
+    [
+        ("A\n\nB\n\n{}", "A\n\nB\n\n{}", "A\n\nB\n\n{}"),
+        ("A\n\nB\n", "A\n\nB\n\n{}", "A\n\nB\n\n{}"),
+        ("A\n\nB\n\n{}", "A\n\nB\n\nMORE\n", "A\n\nB\n\n{}\n\nMORE"),
+        ("A\n\nB\n\nMORE\n", "{}\n\nA\n\nB", "A\n\nB\n\nMORE\n\n{}"),
+        ("A is B\n", "A\n", "A is B\n\nA"),
+    ],
+)
+def test_a_text_in_two_instruction_files_is_taken_once(
+    tmp_path: Path, first: str, second: str, text: str
+) -> None:
+    files = {"CLAUDE.md": first, "AGENTS.md": second}
+    section = SECTION.rstrip("\n")
+    reader = make_reader(
+        tmp_path, {f"proj/{n}": t.replace("{}", section) for n, t in files.items()}
+    )
+    assert assemble(reader, prompt="P").text == text.replace("{}", section) + "\n\nP"
+
+
 def test_a_short_section_of_cubs_does_not_replace_the_shared_one(tmp_path: Path) -> None:
     short = SECTION.replace("`cub task ready`", "plan mode")
     files = {"proj/CLAUDE.md": f"{short}\n@AGENTS.md\n", "proj/AGENTS.md": SECTION}
