@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import ClassVar
 
 from cub.agent_profiles.aider import AIDER
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript
 from cub.harness.custom_harness import write_prompt_file
-from cub.harness.event_protocol import decode_line
-from cub.harness.line_splitter import LineSplitter
+from cub.harness.event_protocol import LineReader, decode_line
 from cub.harness.native_harness import NativeHarness, make_message
 from cub.harness.reported_refusals import classify_api_error
 from cub.tokens import TokenUsage
@@ -28,42 +27,6 @@ _FLAGS = (
     "--map-tokens", "0",  # cub hands its map over; aider's would leave a cache in the project
 )  # fmt: skip
 _RULES = "Follow the instructions in the read-only file with the rules of this run.\n\n"
-
-
-class AiderHarness(NativeHarness):
-    """Drive aider."""
-
-    facts: ClassVar = AIDER
-    # It opens a browser for addresses in errors, and breaks lines at the width of a terminal.
-    default_environ: ClassVar = {"BROWSER": "true", "COLUMNS": "10000"}
-
-    def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Write the message and aider's commands into the attempt's folder; return the command.
-
-        aider adds each file that the message names to the chat. So the system prompt, which may
-        have a map of all files, is a read-only file; `--read` would replace the user's own list.
-        """
-        folder, has_rules = request.folder, bool(request.system_prompt.strip())
-        argv = [self.program, *_FLAGS]
-        for option, name in (("--chat-history-file", "chat.md"), ("--input-history-file", "input")):
-            argv += [option, str(folder / f"aider.{name}")]
-        if has_rules:
-            write_prompt_file(folder / "aider.load", f'/read-only "{folder / "system.md"}"\n')
-            argv += ["--load", str(folder / "aider.load")]
-        if model := self.choose_model(request):
-            argv += ["--model", model]
-        # A message with `/` or `!` at its start would be a command.
-        write_prompt_file(folder / "input.md", (_RULES if has_rules else "\n") + request.prompt)
-        argv += [*self.options.arguments, "--message-file", str(folder / "input.md")]
-        return LaunchCommand(tuple(argv), b"", self.environ)
-
-    def open_reader(self) -> AiderReader:
-        """Return a reader of aider's text."""
-        return AiderReader()
-
-    def lacks_reply(self, transcript: Transcript) -> bool:
-        """Return whether no reply was complete; text may be aider's own."""
-        return not transcript.has_reply
 
 
 _MODEL = re.compile(r"(?:Main model|Model): (\S+) with ")
@@ -90,31 +53,23 @@ _AFTER_ERROR = re.compile(r"The API provider.*")  # what the error means
 _MAX_REPLY_LINES = 5_000
 
 
-class AiderReader:
-    """Read aider's stdout as it comes. Never raises."""
+class AiderReader(LineReader):
+    """Read aider's stdout as it comes, which has its errors too."""
 
     def __init__(self) -> None:
-        self._lines = LineSplitter()
+        super().__init__()
         self._is_in_header = True
         self._reply = deque[str](maxlen=_MAX_REPLY_LINES)
         self._last_reply = ""
         self._has_failed = self._is_empty = False
 
-    def read(self, data: bytes) -> Iterator[AgentEvent]:
-        """Yield the events of the lines that end in this piece."""
-        return self._read_lines(self._lines.feed(data))
-
-    def read_errors(self, data: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002
-        """Return nothing: aider prints its errors to stdout."""
-        return ()
-
     def finish(self) -> Iterator[AgentEvent]:
         """Yield the last events; a failure if the last that aider printed was an error."""
-        yield from self._read_lines(self._lines.flush())
+        yield from super().finish()
         if self._has_failed:
             yield AgentEvent("result", self._last_reply, failed=True)
 
-    def _read_lines(self, lines: Iterable[bytes]) -> Iterator[AgentEvent]:
+    def _read_lines(self, lines: list[bytes]) -> Iterator[AgentEvent]:
         """Yield events; lines of text that come together are one, as there may be very many."""
         texts = list[str]()
         for line in map(decode_line, lines):
@@ -178,3 +133,34 @@ def _parse_amount(text: str | None) -> int:
     if not text:
         return 0
     return round(float(text.rstrip("k")) * (1000 if text.endswith("k") else 1))
+
+
+class AiderHarness(NativeHarness):
+    """Drive aider."""
+
+    facts: ClassVar = AIDER
+    reader: ClassVar = AiderReader
+    # It opens a browser for addresses in errors, and breaks lines at the width of a terminal.
+    default_environ: ClassVar = {"BROWSER": "true", "COLUMNS": "10000"}
+
+    def build_command(self, request: LaunchRequest) -> LaunchCommand:
+        """Write the message and aider's commands into the attempt's folder; return the command.
+
+        aider adds each file that the message names to the chat. So the system prompt, which may
+        have a map of all files, is a read-only file; `--read` would replace the user's own list.
+        """
+        folder, has_rules = request.folder, bool(request.system_prompt.strip())
+        argv = [self.program, *_FLAGS]
+        for option, name in (("--chat-history-file", "chat.md"), ("--input-history-file", "input")):
+            argv += [option, str(folder / f"aider.{name}")]
+        if has_rules:
+            write_prompt_file(folder / "aider.load", f'/read-only "{folder / "system.md"}"\n')
+            argv += ["--load", str(folder / "aider.load")]
+        # A message with `/` or `!` at its start would be a command.
+        write_prompt_file(folder / "input.md", (_RULES if has_rules else "\n") + request.prompt)
+        last = ("--message-file", str(folder / "input.md"))
+        return self.make_command(request, argv, "", *last)
+
+    def lacks_reply(self, transcript: Transcript) -> bool:
+        """Return whether no reply was complete; text may be aider's own."""
+        return not transcript.has_reply

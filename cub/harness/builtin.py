@@ -37,6 +37,7 @@ class BuiltinHarness(NativeHarness):
     """Start the built-in agent. It loads the project's instructions by itself, each once."""
 
     facts: ClassVar = BUILTIN
+    reader: ClassVar = EventProtocolReader
 
     @property
     def installation(self) -> str:
@@ -63,10 +64,6 @@ class BuiltinHarness(NativeHarness):
         argv += self.options.arguments
         stdin = request.prompt.encode("utf-8", "replace")
         return LaunchCommand(tuple(argv), stdin, self.environ)
-
-    def open_reader(self) -> EventProtocolReader:
-        """Return a reader of cub's event protocol."""
-        return EventProtocolReader()
 
     def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
         """Return what the model's service reported, or that there is no key for it.

@@ -13,8 +13,8 @@ from cub.harness.native_harness import (
     JsonLineReader,
     LaunchObstacle,
     NativeHarness,
+    avoid_slash_command,
     describe_tool,
-    encode_prompt,
     make_message,
 )
 from cub.harness.reported_refusals import classify_api_error, suggest_setup_fix
@@ -39,51 +39,6 @@ _MODEL_USAGE_KEYS = (
     "inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens",
 )  # fmt: skip
 _MAX_TIMESTAMP = 10**10  # seconds
-
-
-class ClaudeHarness(NativeHarness):
-    """Drive Claude Code."""
-
-    facts: ClassVar = CLAUDE
-    default_environ: ClassVar = {
-        # It tries again for three minutes by default, even if the key is wrong. Six times take
-        # 40 seconds, which an overload of moments does not outlive.
-        "CLAUDE_CODE_MAX_RETRIES": "6",
-        "DISABLE_AUTOUPDATER": "1",  # the program must not change in the middle of a run
-    }
-
-    no_user_settings: ClassVar = ("--setting-sources", "project,local")
-
-    def find_obstacle(self, permissions: str, environ: Mapping[str, str]) -> LaunchObstacle | None:
-        """Return that it does not skip permissions as root, except in what is said to be a sandbox.
-
-        It looks at the same variables.
-        """
-        is_root = hasattr(os, "getuid") and os.getuid() == 0
-        is_sandbox = environ.get("IS_SANDBOX") == "1" or environ.get("CLAUDE_CODE_BUBBLEWRAP")
-        if permissions != "bypass" or not is_root or is_sandbox:
-            return None
-        why = "Claude Code does not bypass permissions with root/sudo privileges"
-        return LaunchObstacle(why, suggest_setup_fix(why, self.name))
-
-    def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Return the command; the system prompt is added to Claude Code's own."""
-        argv = [self.program, "-p", "--output-format", "stream-json", "--verbose"]
-        argv += ["--append-system-prompt-file", str(request.folder / "system.md")]
-        if request.permissions == "bypass":
-            argv.append("--dangerously-skip-permissions")
-        else:
-            # The user's own rules that deny or ask still win over these.
-            argv += ["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]
-        if model := self.choose_model(request):
-            argv += ["--model", model]
-        stdin = encode_prompt(request.prompt)
-        argv += [*self.settings_arguments, *self.options.arguments, *request.arguments]
-        return LaunchCommand(tuple(argv), stdin, self.environ)
-
-    def open_reader(self) -> ClaudeReader:
-        """Return a reader of Claude Code's stream."""
-        return ClaudeReader()
 
 
 class ClaudeReader(JsonLineReader):
@@ -223,3 +178,41 @@ def _take_larger(one: TokenUsage, other: TokenUsage) -> TokenUsage:
 def _subtract(total: TokenUsage, part: TokenUsage) -> TokenUsage:
     """Return what is left, at least 0 of each kind."""
     return TokenUsage(*(max(a - b, 0) for a, b in zip(total, part, strict=True)))
+
+
+class ClaudeHarness(NativeHarness):
+    """Drive Claude Code."""
+
+    facts: ClassVar = CLAUDE
+    reader: ClassVar = ClaudeReader
+    default_environ: ClassVar = {
+        # It tries again for three minutes by default, even if the key is wrong. Six times take
+        # 40 seconds, which an overload of moments does not outlive.
+        "CLAUDE_CODE_MAX_RETRIES": "6",
+        "DISABLE_AUTOUPDATER": "1",  # the program must not change in the middle of a run
+    }
+
+    no_user_settings: ClassVar = ("--setting-sources", "project,local")
+
+    def find_obstacle(self, permissions: str, environ: Mapping[str, str]) -> LaunchObstacle | None:
+        """Return that it does not skip permissions as root, except in what is said to be a sandbox.
+
+        It looks at the same variables.
+        """
+        is_root = hasattr(os, "getuid") and os.getuid() == 0
+        is_sandbox = environ.get("IS_SANDBOX") == "1" or environ.get("CLAUDE_CODE_BUBBLEWRAP")
+        if permissions != "bypass" or not is_root or is_sandbox:
+            return None
+        why = "Claude Code does not bypass permissions with root/sudo privileges"
+        return LaunchObstacle(why, suggest_setup_fix(why, self.name))
+
+    def build_command(self, request: LaunchRequest) -> LaunchCommand:
+        """Return the command; the system prompt is added to Claude Code's own."""
+        argv = [self.program, "-p", "--output-format", "stream-json", "--verbose"]
+        argv += ["--append-system-prompt-file", str(request.folder / "system.md")]
+        if request.permissions == "bypass":
+            argv.append("--dangerously-skip-permissions")
+        else:
+            # The user's own rules that deny or ask still win over these.
+            argv += ["--permission-mode", "acceptEdits", "--allowedTools", "Bash"]
+        return self.make_command(request, argv, avoid_slash_command(request.prompt))

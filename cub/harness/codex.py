@@ -14,7 +14,6 @@ from typing import ClassVar
 
 from cub.agent_profiles.codex import CODEX
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
-from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
     JsonLineReader,
     NativeHarness,
@@ -27,36 +26,6 @@ from cub.json_values import JsonObject, get_count, get_object, get_text, list_ob
 from cub.tokens import TokenUsage
 
 _LOGS = "error,codex_core::responses_retry=warn,codex_otel.trace_safe=info"
-
-
-class CodexHarness(NativeHarness):
-    """Drive Codex."""
-
-    facts: ClassVar = CODEX
-    default_environ: ClassVar = {"RUST_LOG": _LOGS}
-    no_user_settings: ClassVar = ("--ignore-user-config",)
-
-    def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Return the command; the system prompt is at the head of the prompt.
-
-        Codex's developer_instructions would replace the user's own.
-        """
-        argv = [self.program, "exec", "--json", "--skip-git-repo-check"]
-        # A login shell may reset PATH, and then there is no `cub`.
-        argv += ["-c", "allow_login_shell=false"]
-        if request.permissions == "bypass":
-            argv.append("--dangerously-bypass-approvals-and-sandbox")
-        else:  # the folder is where `cub task close` leaves a request if the rest is read-only
-            argv += ["-c", 'sandbox_mode="workspace-write"', "--add-dir", str(request.folder)]
-        if model := self.choose_model(request):
-            argv += ["--model", model]
-        argv += [*self.settings_arguments, *self.options.arguments, *request.arguments]
-        stdin = prepend_system_prompt(request).encode("utf-8", "replace")
-        return LaunchCommand((*argv, "-"), stdin, self.environ)
-
-    def open_reader(self) -> CodexReader:
-        """Return a reader of Codex's stream and log."""
-        return CodexReader()
 
 
 # Codex has no item for a part of a reply that it does not know.
@@ -101,9 +70,9 @@ class CodexReader(JsonLineReader):
             case _:
                 yield AgentEvent("other")
 
-    def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
+    def read_error_line(self, line: str) -> Iterator[AgentEvent]:
         """Yield what the log says of limits, denials, tokens, and the model."""
-        return self._log.read(data)
+        return self._log.read_line(line)
 
     def _read_end(self, total: TokenUsage) -> Iterator[AgentEvent]:
         yield from self._log.count_rest(total)
@@ -192,17 +161,15 @@ class CodexLogReader:
 
     def __init__(self) -> None:
         self.is_refused = self.has_denial = False
-        self._lines = LineSplitter()
         self._counted = TokenUsage()
         self._is_over = False
         self._model = ""
         self._waits = dict[str, str]()
 
-    def read(self, data: bytes) -> Iterator[AgentEvent]:
-        """Yield the events of the lines that end in this piece."""
-        for line in self._lines.feed(data):
-            if match := _LINE.fullmatch(line.decode("utf-8", "replace")):
-                yield from self._read_line(match["target"], match["text"])
+    def read_line(self, line: str) -> Iterator[AgentEvent]:
+        """Yield the events of a line."""
+        if match := _LINE.fullmatch(line):
+            yield from self._read_record(match["target"], match["text"])
 
     def describe_wait(self, number: str | None) -> str:
         """Return when Codex tries again after a failure with a number such as `1/5`.
@@ -218,7 +185,7 @@ class CodexLogReader:
         if any(rest):
             yield AgentEvent("usage", tokens=TokenUsage(*rest))
 
-    def _read_line(self, target: str, text: str) -> Iterator[AgentEvent]:
+    def _read_record(self, target: str, text: str) -> Iterator[AgentEvent]:
         if target == "codex_core::tools::router" and "reject" in text:
             yield AgentEvent("denied", text.removeprefix("error="))
         elif target == "codex_core::responses_retry" and (wait := _WAIT.fullmatch(text)):
@@ -249,3 +216,26 @@ class CodexLogReader:
             tokens = TokenUsage(count, counts.get("output_token_count", 0), read, write)
             self._counted = self._counted.add(tokens)
             yield AgentEvent("usage", tokens=tokens)
+
+
+class CodexHarness(NativeHarness):
+    """Drive Codex."""
+
+    facts: ClassVar = CODEX
+    reader: ClassVar = CodexReader
+    default_environ: ClassVar = {"RUST_LOG": _LOGS}
+    no_user_settings: ClassVar = ("--ignore-user-config",)
+
+    def build_command(self, request: LaunchRequest) -> LaunchCommand:
+        """Return the command; the system prompt is at the head of the prompt.
+
+        Codex's developer_instructions would replace the user's own.
+        """
+        argv = [self.program, "exec", "--json", "--skip-git-repo-check"]
+        # A login shell may reset PATH, and then there is no `cub`.
+        argv += ["-c", "allow_login_shell=false"]
+        if request.permissions == "bypass":
+            argv.append("--dangerously-bypass-approvals-and-sandbox")
+        else:  # the folder is where `cub task close` leaves a request if the rest is read-only
+            argv += ["-c", 'sandbox_mode="workspace-write"', "--add-dir", str(request.folder)]
+        return self.make_command(request, argv, prepend_system_prompt(request), "-")

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
@@ -38,7 +39,30 @@ _DECODER = json.JSONDecoder()
 _MAX_REPLAYED = 2_000  # characters: to replay a line as a terminal does has quadratic costs
 
 
-class EventProtocolReader:
+class LineReader(ABC):
+    """Read an agent's stdout line by line, and nothing of its stderr. Never raises."""
+
+    def __init__(self) -> None:
+        self._lines = LineSplitter()
+
+    def read(self, data: bytes) -> Iterator[AgentEvent]:
+        """Yield the events of the lines that end in this piece."""
+        return self._read_lines(self._lines.feed(data))
+
+    def read_errors(self, data: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002 - few need it
+        """Return nothing: the last lines of stderr are read when the agent has ended."""
+        return ()
+
+    def finish(self) -> Iterator[AgentEvent]:
+        """Yield the events of the last line if no newline ended it."""
+        return self._read_lines(self._lines.flush())
+
+    @abstractmethod
+    def _read_lines(self, lines: list[bytes]) -> Iterator[AgentEvent]:
+        """Yield the events of whole lines."""
+
+
+class EventProtocolReader(LineReader):
     """Read events from an agent's stdout as it comes. Never raises.
 
     A line of plain text is an event; of very many lines, all but the last one of a piece are a
@@ -46,20 +70,8 @@ class EventProtocolReader:
     """
 
     def __init__(self) -> None:
-        self._lines = LineSplitter()
+        super().__init__()
         self._count = 0
-
-    def read(self, data: bytes) -> Iterator[AgentEvent]:
-        """Yield the events of the lines that end in this piece."""
-        return self._read_lines(self._lines.feed(data))
-
-    def read_errors(self, data: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002 - any agent's
-        """Return nothing: the last lines of stderr are read when the agent has ended."""
-        return ()
-
-    def finish(self) -> Iterator[AgentEvent]:
-        """Yield the event of the last line if no newline ended it."""
-        return self._read_lines(self._lines.flush())
 
     def _read_lines(self, lines: list[bytes]) -> Iterator[AgentEvent]:
         """Yield events; none for usage or cost without a valid value."""

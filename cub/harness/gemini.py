@@ -11,13 +11,11 @@ from typing import ClassVar
 from cub.agent_profiles.gemini import GEMINI
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
 from cub.harness.custom_harness import write_prompt_file
-from cub.harness.event_protocol import decode_line
-from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
     JsonLineReader,
     NativeHarness,
+    avoid_slash_command,
     describe_tool,
-    encode_prompt,
     make_message,
     prepend_system_prompt,
 )
@@ -51,43 +49,6 @@ _REFUSED = re.compile(r"blocked due to|safety settings|prohibited content", re.I
 _SHELL_OR_EDIT = ("run_shell_command", "write_file", "replace")
 
 
-class GeminiHarness(NativeHarness):
-    """Drive Gemini CLI."""
-
-    facts: ClassVar = GEMINI
-    # It would ignore the project's settings, and the approval mode.
-    default_environ: ClassVar = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
-
-    def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Return the command, with both prompts on its stdin."""
-        argv = [self.program, "--output-format", "stream-json"]
-        if request.permissions == "bypass":
-            argv += ["--approval-mode", "yolo"]
-        else:
-            # Without a rule for it there is no shell tool. `--allowed-tools` would win over the
-            # user's rules; `--policy` replaces their folder, unless it is named as well.
-            policy = request.folder / _POLICY_FILE
-            write_prompt_file(policy, _POLICY)
-            argv += ["--approval-mode", "auto_edit", "--policy", str(policy)]
-            argv += ["--policy", str(self._find_user_policies())]
-        if model := self.choose_model(request):
-            argv += ["--model", model]
-        prompt = prepend_system_prompt(request)
-        if _MENTION.search(prompt):
-            prompt = f"{_ESCAPED}\n\n" + _MENTION.sub(r"\\@", prompt)
-        stdin = encode_prompt(prompt)
-        return LaunchCommand((*argv, *self.options.arguments), stdin, self.environ)
-
-    def open_reader(self) -> GeminiReader:
-        """Return a reader of Gemini's stream."""
-        return GeminiReader()
-
-    def _find_user_policies(self) -> Path:
-        environ = {**os.environ, **self.options.environ}
-        home = environ.get("GEMINI_CLI_HOME") or environ.get("HOME") or Path.home()
-        return Path(home, ".gemini", "policies")
-
-
 class GeminiReader(JsonLineReader):
     """Read Gemini's stream, and from its stderr that it tries again: the stream is silent then.
 
@@ -96,23 +57,21 @@ class GeminiReader(JsonLineReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._error_lines = LineSplitter()
         self._tools: dict[str, str] = {}
         self._is_line_open = False
         self._is_refused = False
         self._is_stopped = False
         self._refusal = ""
 
-    def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
-        """Yield an event for each failed request and for a missing login."""
-        for line in map(decode_line, self._error_lines.feed(data)):
-            text = line[:_MAX_LINE]
-            if match := _ATTEMPT.match(text):
-                self._is_refused = True
-                kind = classify_api_error(text, int(match[1] or 0)) or "service"
-                yield AgentEvent(kind, extract_message(text))
-            elif _LOGIN.match(text):
-                yield AgentEvent("login", text)
+    def read_error_line(self, line: str) -> Iterator[AgentEvent]:
+        """Yield an event for a failed request and for a missing login."""
+        text = line[:_MAX_LINE]
+        if match := _ATTEMPT.match(text):
+            self._is_refused = True
+            kind = classify_api_error(text, int(match[1] or 0)) or "service"
+            yield AgentEvent(kind, extract_message(text))
+        elif _LOGIN.match(text):
+            yield AgentEvent("login", text)
 
     def read_object(self, tree: JsonObject) -> Iterator[AgentEvent]:
         """Yield the events of an object."""
@@ -193,3 +152,34 @@ def _report_usage(tree: JsonObject) -> Iterator[AgentEvent]:
     tokens = TokenUsage(get_count(stats, "input"), output, get_count(stats, "cached"))
     if any(tokens):
         yield AgentEvent("usage", tokens=tokens)
+
+
+class GeminiHarness(NativeHarness):
+    """Drive Gemini CLI."""
+
+    facts: ClassVar = GEMINI
+    reader: ClassVar = GeminiReader
+    # It would ignore the project's settings, and the approval mode.
+    default_environ: ClassVar = {"GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+    def build_command(self, request: LaunchRequest) -> LaunchCommand:
+        """Return the command, with both prompts on its stdin."""
+        argv = [self.program, "--output-format", "stream-json"]
+        if request.permissions == "bypass":
+            argv += ["--approval-mode", "yolo"]
+        else:
+            # Without a rule for it there is no shell tool. `--allowed-tools` would win over the
+            # user's rules; `--policy` replaces their folder, unless it is named as well.
+            policy = request.folder / _POLICY_FILE
+            write_prompt_file(policy, _POLICY)
+            argv += ["--approval-mode", "auto_edit", "--policy", str(policy)]
+            argv += ["--policy", str(self._find_user_policies())]
+        prompt = prepend_system_prompt(request)
+        if _MENTION.search(prompt):
+            prompt = f"{_ESCAPED}\n\n" + _MENTION.sub(r"\\@", prompt)
+        return self.make_command(request, argv, avoid_slash_command(prompt))
+
+    def _find_user_policies(self) -> Path:
+        environ = {**os.environ, **self.options.environ}
+        home = environ.get("GEMINI_CLI_HOME") or environ.get("HOME") or Path.home()
+        return Path(home, ".gemini", "policies")

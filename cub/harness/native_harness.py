@@ -14,7 +14,8 @@ from datetime import datetime
 from typing import ClassVar, NamedTuple
 
 from cub.agent_profiles.agent_profile import AgentProfile
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, OutputReader, Transcript
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript
+from cub.harness.event_protocol import LineReader, decode_line
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_reported_refusal
@@ -47,6 +48,7 @@ class NativeHarness(ABC):
     facts: ClassVar[AgentProfile]
     default_environ: ClassVar[Mapping[str, str]] = {}
     no_user_settings: ClassVar[tuple[str, ...]] = ()
+    reader: ClassVar[type[LineReader]]
     options: NativeOptions = field(default_factory=NativeOptions)
 
     @property
@@ -105,9 +107,21 @@ class NativeHarness(ABC):
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command for an attempt, with the prompt on its stdin."""
 
-    @abstractmethod
-    def open_reader(self) -> OutputReader:
+    def make_command(
+        self, request: LaunchRequest, argv: Sequence[str], prompt: str, *last: str
+    ) -> LaunchCommand:
+        """Return the command with a prompt on stdin, and with options that all agents have.
+
+        These are the model, those of the configuration and of the request; `last` follows them.
+        """
+        model = self.choose_model(request)
+        words = [*argv, *(("--model", model) if model else ())]
+        words += [*self.settings_arguments, *self.options.arguments, *request.arguments, *last]
+        return LaunchCommand(tuple(words), prompt.encode("utf-8", "replace"), self.environ)
+
+    def open_reader(self) -> LineReader:
         """Return a new reader of the agent's stream."""
+        return self.reader()
 
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
         """Return whether the agent ended with 0 and a result that is not a failure."""
@@ -133,38 +147,35 @@ def prepend_system_prompt(request: LaunchRequest) -> str:
     return f"{system}\n\n{request.prompt}" if system else request.prompt
 
 
-def encode_prompt(prompt: str) -> bytes:
-    """Return a prompt for stdin; one that begins with a slash would be taken for a command."""
-    text = f"Task:\n\n{prompt}" if prompt.lstrip().startswith("/") else prompt
-    return text.encode("utf-8", "replace")
+def avoid_slash_command(prompt: str) -> str:
+    """Return a prompt with a line above it if it begins with a slash, as commands do."""
+    return f"Task:\n\n{prompt}" if prompt.lstrip().startswith("/") else prompt
 
 
-class JsonLineReader(ABC):
-    """Read an agent's stream of JSON objects, one a line. Never raises.
+class JsonLineReader(LineReader):
+    """Read an agent's stream of JSON objects, one a line, and the lines of its log on stderr.
 
     Other lines are not the agent's: warnings of its runtime, for instance.
     """
 
     def __init__(self) -> None:
-        self._lines = LineSplitter()
+        super().__init__()
+        self._error_lines = LineSplitter()
 
-    def read(self, data: bytes) -> Iterator[AgentEvent]:
-        """Yield the events of the lines that end in this piece."""
-        return self._read_lines(self._lines.feed(data))
+    def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
+        """Yield what the lines of stderr say that end in this piece."""
+        for line in map(decode_line, self._error_lines.feed(data)):
+            yield from self.read_error_line(line)
 
-    def read_errors(self, data: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002 - few need it
-        """Return nothing: the stream has all errors."""
+    def read_error_line(self, line: str) -> Iterable[AgentEvent]:  # noqa: ARG002 - few need it
+        """Return what a line of stderr says of refusals, denials, and tokens."""
         return ()
-
-    def finish(self) -> Iterator[AgentEvent]:
-        """Yield the events of the last line if no newline ended it."""
-        return self._read_lines(self._lines.flush())
 
     @abstractmethod
     def read_object(self, tree: JsonObject) -> Iterable[AgentEvent]:
         """Return the events of an object; its values may be of any type."""
 
-    def _read_lines(self, lines: Sequence[bytes]) -> Iterator[AgentEvent]:
+    def _read_lines(self, lines: list[bytes]) -> Iterator[AgentEvent]:
         for line in lines:
             if not line.lstrip().startswith(b"{"):
                 continue

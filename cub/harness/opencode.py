@@ -12,7 +12,6 @@ from typing import ClassVar
 
 from cub.agent_profiles.opencode import OPENCODE
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
-from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
     JsonLineReader,
     NativeHarness,
@@ -23,31 +22,6 @@ from cub.harness.native_harness import (
 from cub.harness.reported_refusals import classify_api_error
 from cub.json_values import JsonObject, get_count, get_dollars, get_object, get_text
 from cub.tokens import TokenUsage
-
-
-class OpencodeHarness(NativeHarness):
-    """Drive opencode."""
-
-    facts: ClassVar = OPENCODE
-    default_environ: ClassVar = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
-
-    def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Return the command; the system prompt is at the head of the prompt.
-
-        opencode has one flag for permissions: it accepts what the user's settings don't deny.
-        Without it, `run` rejects what they ask about, and ends.
-        """
-        argv = [self.program, "run", "--format", "json", "--auto"]
-        argv += ["--print-logs", "--log-level", "ERROR"]
-        if model := self.choose_model(request):
-            argv += ["--model", model]
-        stdin = prepend_system_prompt(request).encode("utf-8", "replace")
-        return LaunchCommand((*argv, *self.options.arguments), stdin, self.environ)
-
-    def open_reader(self) -> OpencodeReader:
-        """Return a reader of opencode's stream and log."""
-        return OpencodeReader()
-
 
 _REFUSED = "ContentFilterError"
 _REJECTED = re.compile(r"rejected permission|rule which prevents")
@@ -61,7 +35,6 @@ class OpencodeReader(JsonLineReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._log = LineSplitter()
         self._session = ""
         self._is_refused = self._has_content = False
 
@@ -92,13 +65,12 @@ class OpencodeReader(JsonLineReader):
             case _:
                 yield AgentEvent("other")
 
-    def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
-        """Yield the errors of requests that opencode tries again, or gives up."""
-        for line in self._log.feed(data):
-            if match := _STREAM_ERROR.fullmatch(line.decode("utf-8", "replace")):
-                self._is_refused = True
-                kind = classify_api_error(match[1]) or "service"
-                yield AgentEvent(kind, match[1].removeprefix("APICallError: "))
+    def read_error_line(self, line: str) -> Iterator[AgentEvent]:
+        """Yield the error of a request that opencode tries again, or gives up."""
+        if match := _STREAM_ERROR.fullmatch(line):
+            self._is_refused = True
+            kind = classify_api_error(match[1]) or "service"
+            yield AgentEvent(kind, match[1].removeprefix("APICallError: "))
 
     def _read_step_end(self, reason: str) -> Iterator[AgentEvent]:
         """Yield a result unless a tool is the reason; opencode repeats a step that has nothing."""
@@ -135,3 +107,21 @@ def _read_step(part: JsonObject) -> Iterator[AgentEvent]:
     ))  # fmt: skip
     if usd := get_dollars(part, "cost"):  # 0 for a model whose price opencode doesn't know
         yield AgentEvent("cost", usd=usd)
+
+
+class OpencodeHarness(NativeHarness):
+    """Drive opencode."""
+
+    facts: ClassVar = OPENCODE
+    reader: ClassVar = OpencodeReader
+    default_environ: ClassVar = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
+
+    def build_command(self, request: LaunchRequest) -> LaunchCommand:
+        """Return the command; the system prompt is at the head of the prompt.
+
+        opencode has one flag for permissions: it accepts what the user's settings don't deny.
+        Without it, `run` rejects what they ask about, and ends.
+        """
+        argv = [self.program, "run", "--format", "json", "--auto"]
+        argv += ["--print-logs", "--log-level", "ERROR"]
+        return self.make_command(request, argv, prepend_system_prompt(request))

@@ -10,55 +10,16 @@ from typing import ClassVar
 
 from cub.agent_profiles.pi import APPENDED_FILE, PI, PI_FOLDER, PI_FOLDER_VARIABLE
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
-from cub.harness.event_protocol import decode_line
-from cub.harness.line_splitter import LineSplitter
 from cub.harness.native_harness import (
     JsonLineReader,
     NativeHarness,
+    avoid_slash_command,
     describe_tool,
-    encode_prompt,
     make_message,
 )
 from cub.harness.reported_refusals import classify_api_error, extract_message
 from cub.json_values import JsonObject, get_count, get_dollars, get_object, get_text, list_objects
 from cub.tokens import TokenUsage
-
-
-class PiHarness(NativeHarness):
-    """Drive pi."""
-
-    facts: ClassVar = PI
-    # No request of its own at its start: for its version, and for lists of models.
-    default_environ: ClassVar = {"PI_OFFLINE": "1"}
-
-    def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Return the command; the system prompt is added to pi's own.
-
-        With the option, pi ignores a file that the user or the project adds, unless it is named as
-        well. pi has no permissions.
-        """
-        argv = [self.program, "--mode", "json"]
-        for file in (*self._find_added_files(request.folder), request.folder / "system.md"):
-            argv += ["--append-system-prompt", str(file)]
-        if model := self.choose_model(request):
-            argv += ["--model", model]
-        argv += [*self.options.arguments, *request.arguments]
-        return LaunchCommand(tuple(argv), encode_prompt(request.prompt), self.environ)
-
-    def open_reader(self) -> PiReader:
-        """Return a reader of pi's stream."""
-        return PiReader()
-
-    def _find_added_files(self, folder: Path) -> list[Path]:
-        """Return the one file that pi would add to its system prompt by itself."""
-        environ = {**os.environ, **self.options.environ}
-        home = Path(environ.get("HOME") or Path.home())
-        roots = [path.parent for path in folder.parents if path.name == ".cub"][:1]
-        named = environ.get(PI_FOLDER_VARIABLE)
-        user = Path(named).expanduser() if named else home / PI_FOLDER
-        files = (*(root / ".pi" / APPENDED_FILE for root in roots), user / APPENDED_FILE)
-        return [file for file in files if file.is_file()][:1]
-
 
 _STATUS = re.compile(r"(?:.{0,60} API error \()?(\d{3})\b")
 # The last words are those of version 0.74 for a refusal of Claude's.
@@ -73,15 +34,10 @@ _EMPTY = "the service's reply is empty, or is not a model's"
 class PiReader(JsonLineReader):
     """Read pi's stream: each message of a model has its tokens, its cost, and why it ended."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._error_lines = LineSplitter()
-
-    def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
+    def read_error_line(self, line: str) -> Iterator[AgentEvent]:
         """Yield an event for a missing login, which is all that stderr tells of the service."""
-        for line in map(decode_line, self._error_lines.feed(data)):
-            if _LOGIN.search(line):
-                yield AgentEvent("login", line)
+        if _LOGIN.search(line):
+            yield AgentEvent("login", line)
 
     def read_object(self, tree: JsonObject) -> Iterable[AgentEvent]:
         """Return the events of an object."""
@@ -141,3 +97,33 @@ def _read_failure(message: JsonObject, text: str) -> Iterator[AgentEvent]:
     kind = classify_api_error(error, int(status[1]) if status else None)
     yield AgentEvent(kind or "service", words)
     yield AgentEvent("result", failed=True)
+
+
+class PiHarness(NativeHarness):
+    """Drive pi."""
+
+    facts: ClassVar = PI
+    reader: ClassVar = PiReader
+    # No request of its own at its start: for its version, and for lists of models.
+    default_environ: ClassVar = {"PI_OFFLINE": "1"}
+
+    def build_command(self, request: LaunchRequest) -> LaunchCommand:
+        """Return the command; the system prompt is added to pi's own.
+
+        With the option, pi ignores a file that the user or the project adds, unless it is named as
+        well. pi has no permissions.
+        """
+        argv = [self.program, "--mode", "json"]
+        for file in (*self._find_added_files(request.folder), request.folder / "system.md"):
+            argv += ["--append-system-prompt", str(file)]
+        return self.make_command(request, argv, avoid_slash_command(request.prompt))
+
+    def _find_added_files(self, folder: Path) -> list[Path]:
+        """Return the one file that pi would add to its system prompt by itself."""
+        environ = {**os.environ, **self.options.environ}
+        home = Path(environ.get("HOME") or Path.home())
+        roots = [path.parent for path in folder.parents if path.name == ".cub"][:1]
+        named = environ.get(PI_FOLDER_VARIABLE)
+        user = Path(named).expanduser() if named else home / PI_FOLDER
+        files = (*(root / ".pi" / APPENDED_FILE for root in roots), user / APPENDED_FILE)
+        return [file for file in files if file.is_file()][:1]
