@@ -165,7 +165,7 @@ def _cub(
 ) -> None:
     """Run coding agents on a task list, and commit only what your checks accept.
 
-    Example: cub run --dry-run
+    Example: cub run "Fix the login"
     """
 
 

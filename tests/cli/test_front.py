@@ -59,7 +59,7 @@ def test_the_global_options_are_listed_once(cub: Cub) -> None:
     [
         ("help", "cub help [OPTIONS] [COMMAND]..."),
         ("schema", "cub schema [OPTIONS] [NAME]..."),
-        ("run", "cub run [OPTIONS] [COMMAND]"),
+        ("run", "cub run [OPTIONS] [TEXT...|ID|COMMAND]"),
         ("task", "cub task [OPTIONS] COMMAND"),
         ("task show", "cub task show [OPTIONS] ID"),
     ],

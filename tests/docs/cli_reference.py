@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from textwrap import fill
 
 import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from cub.cli.app import build_root_command
 from cub.cli.commands.help import (
     format_usage,
-    get_argument_name,
     get_command_summary,
     get_default,
     get_value_name,
     is_global_option,
+    list_argument_entries,
     split_paragraphs,
 )
 
@@ -78,13 +78,13 @@ def _section(
     texts, examples = split_paragraphs(command.help or "")
     yield from (fill(text, WIDTH) for text in texts)
     parameters = command.get_params(context)
-    arguments = [p for p in parameters if isinstance(p, TyperArgument) and not p.hidden]
+    arguments = list_argument_entries(command)
     yield _code("Usage", format_usage(command, title))
     if examples:
         yield _code("Example", "\n".join(examples))
     if arguments:
         yield "Arguments:"
-        yield "\n".join(_bullet(f"`{get_argument_name(a)}`", a.help or "") for a in arguments)
+        yield "\n".join(_bullet(f"`{term.strip('[].')}`", about) for term, about in arguments)
     options = [p for p in parameters if isinstance(p, TyperOption) and not p.hidden]
     everywhere = [p for p in options if is_global_option(p)]
     own = [p for p in options if p not in everywhere]

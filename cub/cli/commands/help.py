@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from itertools import starmap
 from typing import Annotated, Any, NamedTuple, cast
 
 import typer
@@ -93,8 +94,16 @@ def format_usage(command: Any, path: str) -> str:
     """Return the usage line of a command; what may be left out is in brackets."""
     words = [path, "[OPTIONS]", *map(_format_argument, _list_arguments(command))]
     if isinstance(command, TyperGroup):
-        words.append("[COMMAND]" if command.invoke_without_command else "COMMAND")
+        texts = [term for term, _ in getattr(command, "free_arguments", ())]
+        choices = "|".join([*texts, "COMMAND"])
+        words.append(f"[{choices}]" if command.invoke_without_command else choices)
     return " ".join(words)
+
+
+def list_argument_entries(command: Any) -> list[HelpEntry]:
+    """Return the arguments with their meanings; of a group, what it takes instead of a command."""
+    arguments = [HelpEntry(_format_argument(a), a.help or "") for a in _list_arguments(command)]
+    return [*arguments, *starmap(HelpEntry, getattr(command, "free_arguments", ()))]
 
 
 def get_value_name(option: TyperOption, context: typer.Context) -> str:
@@ -120,11 +129,6 @@ def is_global_option(option: TyperOption) -> bool:
     return option.rich_help_panel == OPTIONS_PANEL or "--help" in option.opts
 
 
-def get_argument_name(argument: TyperArgument) -> str:
-    """Return the placeholder of an argument."""
-    return (argument.metavar or argument.name.upper()).strip("[].")
-
-
 def split_paragraphs(text: str) -> tuple[list[str], list[str]]:
     """Split a docstring into paragraphs, each as one line, and its examples."""
     parts = [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
@@ -137,7 +141,7 @@ def _list_arguments(command: Any) -> list[TyperArgument]:
 
 
 def _format_argument(argument: TyperArgument) -> str:
-    name = get_argument_name(argument)
+    name = (argument.metavar or argument.name.upper()).strip("[].")
     return (name if argument.required else f"[{name}]") + ("..." if argument.nargs != 1 else "")
 
 
@@ -163,7 +167,6 @@ def _group_parameters(
     command: Any, context: typer.Context
 ) -> Iterator[tuple[str, list[HelpEntry]]]:
     """Yield arguments and options; the global options only for `cub` itself."""
-    arguments = [HelpEntry(_format_argument(a), a.help or "") for a in _list_arguments(command)]
     options: dict[str, list[HelpEntry]] = {}
     for option in command.get_params(context):
         if isinstance(option, TyperOption) and not option.hidden:
@@ -171,7 +174,7 @@ def _group_parameters(
             options.setdefault(panel or "Options", []).append(_make_entry(option, context))
     if context.parent is not None:
         options.pop(OPTIONS_PANEL, None)
-    groups = [("Arguments", arguments), *options.items()]
+    groups = [("Arguments", list_argument_entries(command)), *options.items()]
     yield from ((title, entries) for title, entries in groups if entries)
 
 

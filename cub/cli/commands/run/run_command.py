@@ -35,6 +35,11 @@ _TEXTS = "cub.run.texts"
 class _RunCommands(TyperGroup):
     """Accept texts of new tasks in place of a command; options may follow them."""
 
+    free_arguments = (
+        ("TEXT...", "Add a task with this quoted text, and work on it alone."),
+        ("ID", "Work on this task alone."),
+    )
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; words that are not a command are kept in the context."""
         _, rest, _ = self.make_parser(ctx).parse_args(args=list(args))
@@ -167,7 +172,7 @@ def run(
 ) -> None:
     """Run an agent on the ready tasks.
 
-    A quoted text adds a task, and the run works on that task alone.
+    To add a task and work on it in one step, pass its text in quotes.
 
     For each task, cub runs the checks, the agent, and the checks again. If no check newly fails,
     cub commits. If one does, cub saves a patch, restores your files, and retries with the failure
