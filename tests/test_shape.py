@@ -18,7 +18,7 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # The modules of each package, with two to spare: whoever needs more looks first for what can be
 # joined, and then raises the number.
 MAX_MODULES = {
-    "cub": 10,
+    "cub": 11,
     "cub.actions": 95,
     "cub.agent": 40,
     "cub.checks": 17,

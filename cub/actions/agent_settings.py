@@ -82,7 +82,7 @@ def warn_dangling_settings(tree: FileTree, gone: Collection[str]) -> Iterator[Pl
             continue
         for name in listed:
             if normalize_target(name) in gone:
-                hint = f"remove it from `{location.dotted_key}`, or create a new {name}"
+                hint = f"remove it from `{'.'.join(location.keys)}`, or create a new {name}"
                 message = f"this still names {name}, which will be deleted"
                 yield PlanWarning(message, location.path, hint=hint)
 

@@ -23,10 +23,11 @@ from typing import Any, NamedTuple, cast
 
 from cub.agent.conversation import ToolCall
 from cub.agent.model import ModelError, ModelRequest, ReplyEnd, ReplyEvent, StopReason, TextDelta
-from cub.config_edit.nodes import ConfigNode, MappingEntry, NodeReader
+from cub.config_edit.nodes import ConfigNode, MappingEntry
 from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
 from cub.files.single_file import read_single_file
+from cub.script_reader import NodeReader
 from cub.source_text import decode_source
 from cub.tokens import TokenUsage
 

@@ -1,18 +1,12 @@
-"""Hold values as nodes with their position in the text, and take checked values out of them."""
+"""Hold values as nodes with their position in the text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from cub.errors import CubError
-from cub.source_text import SourceText
-from cub.text import suggest_similar
-
 Scalar = str | int | float | bool | None
-NodeKind = Literal["scalar", "list", "mapping"]
 
 # The core schema of YAML 1.2, in which dates, `yes` and `=` are text. Numbers that no computer
 # counts with are text, too, so a setting that needs a number can refuse them.
@@ -37,11 +31,10 @@ class ConfigNode:
     """Hold a value and its span in the text, from its anchor or first character to its end.
 
     The end of a block collection is the end of its last value. `style` is a quote, `|` or `>`; of a
-    collection, its first bracket; or empty. `value_count` counts the values inside, those of
-    aliases too. In JSON a key may occur twice.
+    collection, its first bracket; or empty. In JSON a key may occur twice.
     """
 
-    kind: NodeKind
+    kind: Literal["scalar", "list", "mapping"]
     start: int
     end: int
     style: str = ""
@@ -49,7 +42,6 @@ class ConfigNode:
     items: tuple[ConfigNode, ...] = ()
     entries: tuple[MappingEntry, ...] = ()
     is_alias: bool = False
-    value_count: int = 1
 
     @property
     def is_empty(self) -> bool:
@@ -81,6 +73,11 @@ class ConfigNode:
                     entries = {**other.collect_entries(), **entries}
         return entries
 
+    def count_values(self) -> int:
+        """Return the number of values in here, those of aliases and this one too."""
+        parts = (*self.items, *(part for entry in self.entries for part in entry))
+        return 1 + sum(part.count_values() for part in parts)
+
     def to_python(self) -> Any:
         """Return the value as Python objects."""
         if self.kind == "mapping":
@@ -99,60 +96,3 @@ def parse_scalar(text: str) -> Scalar:
     if _FLOAT_PATTERN.fullmatch(text):
         return float(text)
     return text
-
-
-@dataclass(frozen=True, slots=True)
-class NodeReader:
-    """Take values out of the nodes of a file; each method raises CubError for another value."""
-
-    source: SourceText
-
-    def make_error(self, node: ConfigNode, message: str, hint: str = "") -> CubError:
-        """Return an error with the place of a node."""
-        return self.source.make_error(node.start, message, hint)
-
-    def take_members(self, node: ConfigNode, known: Iterable[str] = ()) -> dict[str, MappingEntry]:
-        """Return the entries of a mapping by key; with `known`, no other key is allowed."""
-        if node.kind != "mapping":
-            raise self.make_error(node, "expected a mapping", "write it like `key: value`")
-        entries = node.collect_entries()
-        for key, entry in entries.items() if known else ():
-            if key not in known:
-                raise self.make_error(entry.key, f"unknown key {key!r}", _suggest_key(key, known))
-        return entries
-
-    def take_items(self, node: ConfigNode) -> Sequence[ConfigNode]:
-        """Return the items of a list."""
-        if node.kind != "list":
-            raise self.make_error(node, "expected a list", "start each item with `- `")
-        return node.items
-
-    def take_text(self, node: ConfigNode) -> str:
-        """Return a string."""
-        if node.kind != "scalar" or not isinstance(node.value, str):
-            raise self.make_error(node, "expected a string", "put it in quotes")
-        return node.value
-
-    def take_word(self, node: ConfigNode, words: Sequence[str]) -> str:
-        """Return one of several words."""
-        if node.value not in words:
-            message = f"{node.value!r} is not one of {', '.join(words)}"
-            raise self.make_error(node, message, _suggest_key(str(node.value), words))
-        return str(node.value)
-
-    def take_count(self, node: ConfigNode) -> int:
-        """Return an integer of 0 or more."""
-        if type(node.value) is not int or node.value < 0:
-            raise self.make_error(node, "expected an integer of at least 0")
-        return node.value
-
-    def take_counts(self, node: ConfigNode, names: Sequence[str]) -> dict[str, int]:
-        """Return integers by their names."""
-        entries = self.take_members(node, names)
-        return {name: self.take_count(entry.value) for name, entry in entries.items()}
-
-
-def _suggest_key(key: str, known: Iterable[str]) -> str:
-    """Return a hint with a known word that is similar, or with all of them."""
-    similar = suggest_similar(key, known)
-    return f"did you mean {similar}?" if similar else f"choose from {', '.join(known)}"

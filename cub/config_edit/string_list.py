@@ -6,12 +6,7 @@ from collections.abc import Sequence
 from posixpath import normpath
 from typing import NamedTuple
 
-from cub.config_edit.config_text import (
-    ConfigFormat,
-    ConfigText,
-    KeyPath,
-    parse_config_text,
-)
+from cub.config_edit.config_text import ConfigFormat, ConfigText, KeyPath, parse_config_text
 from cub.config_edit.value_edits import set_value, suggest_manual_edit
 
 
@@ -21,11 +16,6 @@ class ListLocation(NamedTuple):
     path: str
     keys: KeyPath
     format: ConfigFormat
-
-    @property
-    def dotted_key(self) -> str:
-        """Return the keys as one word, for messages."""
-        return ".".join(self.keys)
 
 
 def read_string_list(data: bytes, location: ListLocation) -> tuple[str, ...] | None:
@@ -80,6 +70,6 @@ def _get_texts(
     value = node.to_python()
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        message = f"{location.dotted_key} must be a string or a list of strings"
+        message = f"{'.'.join(location.keys)} must be a string or a list of strings"
         raise config.source.make_error(node.start, message, hint)
     return tuple(items)

@@ -33,17 +33,20 @@ def set_value(
     same bytes come back if nothing is to be changed. Raises CubError, with what to write by hand,
     unless the result is proven to say the same with this value, and has all comments.
     """
-    before = config.python_value
-    after = _set(before, path, value)
-    if make_canonical(before) == make_canonical(after):
+    before = make_canonical(config.python_value)
+    expected = make_canonical(_set(config.python_value, path, value))
+    if before == expected:
         return config.text.encode()
     try:
-        edits = _make_edits(config, path, value, tall=one_item_per_line)
-        edited_data = apply_text_edits(config.text, edits).encode()
-        if verify_edit(config, edited_data, after):
-            return edited_data
+        in_rows = one_item_per_line and isinstance(value, list) and bool(value)
+        edits = _make_edits(config, path, value, in_rows)
+        data = apply_text_edits(config.text, edits).encode()
+        after = parse_config_text(data, config.source.path, config.format)
     except (CubError, ValueError, LookupError):
-        pass
+        after = config
+    has_comments = _list_comments(after) == _list_comments(config)
+    if has_comments and make_canonical(after.python_value) == expected:
+        return after.text.encode()
     raise CubError(
         f"cub can't set `{'.'.join(path)}` here without changing other lines",
         where=config.source.path,
@@ -63,16 +66,6 @@ def suggest_manual_edit(config: ConfigText, path: KeyPath, value: Any) -> str:
         return f"add to {place}: {_format_member(config, rest, value)}"
     value = _set(node.to_python(), rest, value)
     return f"replace {place} with: {_format_member(config, found[-1:], value)}"
-
-
-def verify_edit(config: ConfigText, edited_data: bytes, expected: Any) -> bool:
-    """Return whether the bytes have the `expected` values, and every comment that is there now."""
-    try:
-        after = parse_config_text(edited_data, config.source.path, config.format)
-    except CubError:
-        return False
-    is_same = make_canonical(after.python_value) == make_canonical(expected)
-    return is_same and _list_comments(after) == _list_comments(config)
 
 
 def make_canonical(value: Any) -> str:
@@ -111,15 +104,15 @@ def _find_entries(config: ConfigText, path: KeyPath) -> list[MappingEntry]:
     return entries
 
 
-def _make_edits(config: ConfigText, path: KeyPath, value: Any, *, tall: bool) -> Iterable[TextEdit]:
+def _make_edits(config: ConfigText, path: KeyPath, value: Any, in_rows: bool) -> Iterable[TextEdit]:
     entries = _find_entries(config, path)
-    root = config.root or ConfigNode("scalar", 0, 0)
+    root, rest = config.root or ConfigNode("scalar", 0, 0), path[len(entries) :]
     *_, parent, node = (root, root, *(entry.value for entry in entries))
-    is_list = isinstance(value, list) and bool(value)
     if node.is_alias:
         raise ValueError("the value is in another place")
-    if path[len(entries) :] or (tall and is_list and node.is_empty and not parent.style):
-        return _add(config, parent, node, path[len(entries) :], value, tall=tall)
+    if rest or (in_rows and node.is_empty and not parent.style):
+        return _add(config, (parent, node), rest, value, in_rows)
+    is_list = isinstance(value, list) and bool(value)
     if is_list and node.kind == "list":
         return _edit_items(config, node, value)
     if not is_list or node.is_empty or repr(node.to_python()) != repr(value[0]):
@@ -130,15 +123,13 @@ def _make_edits(config: ConfigText, path: KeyPath, value: Any, *, tall: bool) ->
 
 def _add(
     config: ConfigText,
-    parent: ConfigNode,
-    node: ConfigNode,
+    place: tuple[ConfigNode, ConfigNode],
     path: KeyPath,
     value: Any,
-    *,
-    tall: bool,
+    in_rows: bool,
 ) -> Iterable[TextEdit]:
-    """Add to a mapping, or to an empty value in `parent` that becomes one."""
-    column, offset = 0, len(config.text)
+    """Add to a mapping, the second of `place`, or to an empty value in the first one."""
+    (parent, node), column, offset = place, 0, len(config.text)
     if node.style == "{":
         member = _format_member(config, path, value)
         return _insert_in_brackets(config, node, [member], len(node.entries))
@@ -154,7 +145,7 @@ def _add(
     elif config.format.is_json:
         member = _format_member(config, path, value)
         return [config.insert_lines_below(offset, ["{", f"  {member}", "}"])]
-    lines = _format_lines(config, path, value, column, tall)
+    lines = _format_lines(config, path, value, column, in_rows)
     return [config.insert_lines_below(offset, lines)]
 
 
@@ -188,23 +179,18 @@ def _edit_items(config: ConfigText, node: ConfigNode, values: list[Any]) -> Iter
 
 
 def _remove_items(config: ConfigText, node: ConfigNode, at: int, end: int) -> Iterator[TextEdit]:
-    """Remove items with their lines, or with the commas that would be left over."""
-    items = node.items
-    if not node.style:
-        yield from (_remove_line(config, item) for item in items[at:end])
-    elif at:
+    """Remove items with the commas that would be left over, or with their lines."""
+    items, source = node.items, config.source
+    if node.style and at:
         yield TextEdit(items[at - 1].end, items[end - 1].end, "")
-    else:
+    elif node.style:
         yield TextEdit(items[0].start, items[end].start, "")
-
-
-def _remove_line(config: ConfigText, item: ConfigNode) -> TextEdit:
-    """Remove an item with its line; a comment after it stays, and gets the line."""
-    start, end = config.source.find_line_start(item.start), config.source.find_next_line(item.end)
-    comment = re.compile(rf"[ \t]*({config.format.comment})").match(config.text, item.end)
-    if comment:
-        return TextEdit(start + len(config.source.get_indent(item.start)), comment.start(1), "")
-    return TextEdit(start, end, "")
+    for item in () if node.style else items[at:end]:
+        start, next_line = source.find_line_start(item.start), source.find_next_line(item.end)
+        tail = re.compile(rf"[ \t]*({config.format.comment})").match(config.text, item.end)
+        if tail:  # the comment stays, and gets the line
+            start, next_line = start + len(source.get_indent(item.start)), tail.start(1)
+        yield TextEdit(start, next_line, "")
 
 
 def _insert_in_brackets(
@@ -259,11 +245,11 @@ def _format_member(config: ConfigText, path: KeyPath, value: Any) -> str:
 
 
 def _format_lines(
-    config: ConfigText, path: KeyPath, value: Any, column: int, tall: bool
+    config: ConfigText, path: KeyPath, value: Any, column: int, in_rows: bool
 ) -> list[str]:
     """Return a line for each key, with the value after the last one, or its items below it."""
     keys = [f"{' ' * (column + 2 * n)}{config.format_value(key)}:" for n, key in enumerate(path)]
-    if not (tall and isinstance(value, list) and value):
+    if not in_rows:
         return [*keys[:-1], f"{keys[-1]} {config.format_value(value)}"]
     dash = " " * (column + 2 * len(path)) + "- "
     return [*keys, *(dash + config.format_value(item) for item in value)]

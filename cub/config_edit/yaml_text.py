@@ -77,15 +77,13 @@ class _Reading:
             raise self._error(f"nested more than {MAX_YAML_LEVELS} levels deep")
         if event.anchor is not None:
             self.anchors[event.anchor] = None  # until it ends, no alias can mean it
-        node = self._value(event, level)
+        if is_event(event, "Scalar"):
+            node = self._scalar(event)
+        else:
+            node = (self._list if is_event(event, "SequenceStart") else self._mapping)(event, level)
         if event.anchor is not None:
             self.anchors[event.anchor] = node
         return node
-
-    def _value(self, event: Any, level: int) -> ConfigNode:
-        if is_event(event, "Scalar"):
-            return self._scalar(event)
-        return (self._list if is_event(event, "SequenceStart") else self._mapping)(event, level)
 
     def _count(self, more: int) -> None:
         self.values += more
@@ -101,7 +99,7 @@ class _Reading:
             inside = event.anchor in self.anchors
             why = "is inside the value that it repeats" if inside else "has no anchor before it"
             raise self._error(f"the alias *{_truncate(event.anchor)} {why}")
-        self._count(node.value_count)
+        self._count(node.count_values())
         return replace(node, start=event.start_mark.index, end=event.end_mark.index, is_alias=True)
 
     def _scalar(self, event: Any) -> ConfigNode:
@@ -110,35 +108,32 @@ class _Reading:
         start, end, style = event.start_mark.index, event.end_mark.index, event.style or ""
         if style in ("|", ">"):
             end = start + len(self.source.text[start:end].rstrip())
-        return ConfigNode(
-            "scalar", start, end, style, event.value if style else parse_scalar(event.value)
-        )
+        value = event.value if style else parse_scalar(event.value)
+        return ConfigNode("scalar", start, end, style, value)
 
     def _list(self, event: Any, level: int) -> ConfigNode:
         items = []
         while not is_event(inner := self._next(), "SequenceEnd"):
             items.append(self._node(inner, level + 1))
-        start, flow = event.start_mark.index, bool(event.flow_style)
-        end = inner.end_mark.index if flow else items[-1].end
-        size = 1 + sum(item.value_count for item in items)
-        return ConfigNode(
-            "list", start, end, "[" if flow else "", items=tuple(items), value_count=size
-        )
+        start, end = event.start_mark.index, inner.end_mark.index
+        if not event.flow_style:
+            return ConfigNode("list", start, items[-1].end, items=tuple(items))
+        return ConfigNode("list", start, end, "[", items=tuple(items))
 
     def _mapping(self, event: Any, level: int) -> ConfigNode:
         entries: dict[Scalar, MappingEntry] = {}
         while not is_event(inner := self._next(), "MappingEnd"):
             key = self._key(inner, entries)
             value = self._place_empty_value(key, self._node(self._next(), level + 1))
-            if key.is_merge_key and not _can_merge(value):
+            merged = value.items if value.kind == "list" else (value,)
+            if key.is_merge_key and any(part.kind != "mapping" for part in merged):
                 raise self.source.make_error(value.start, "only a mapping can be merged with <<")
             entries[key.value] = MappingEntry(key, value)
         pairs = tuple(entries.values())
-        start, flow = event.start_mark.index, bool(event.flow_style)
-        end = inner.end_mark.index if flow else pairs[-1].value.end
-        size = 1 + sum(1 + entry.value.value_count for entry in pairs)
-        style = "{" if flow else ""
-        return ConfigNode("mapping", start, end, style, entries=pairs, value_count=size)
+        start, end = event.start_mark.index, inner.end_mark.index
+        if not event.flow_style:
+            return ConfigNode("mapping", start, pairs[-1].value.end, entries=pairs)
+        return ConfigNode("mapping", start, end, "{", entries=pairs)
 
     def _place_empty_value(self, key: ConfigNode, value: ConfigNode) -> ConfigNode:
         """Move an empty value to its colon; the parser takes it to be somewhere below."""
@@ -159,11 +154,6 @@ class _Reading:
             line = self.source.get_line_number(entries[key.value].key.start)
             raise self._error(f"the key {_truncate(key.value)!r} is already on line {line}")
         return key
-
-
-def _can_merge(value: ConfigNode) -> bool:
-    parts = value.items if value.kind == "list" else (value,)
-    return all(part.kind == "mapping" for part in parts)
 
 
 def _truncate(text: str) -> str:

@@ -26,7 +26,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cub.config_edit.nodes import ConfigNode, MappingEntry, NodeReader
+from cub.config_edit.nodes import ConfigNode, MappingEntry
 from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
 from cub.files.read_files import make_os_error
@@ -36,6 +36,7 @@ from cub.harness.event_protocol import EventProtocolReader
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_refusal_in_output
 from cub.harness.script_player import explain_forbidden_path
+from cub.script_reader import NodeReader
 from cub.source_text import decode_source
 from cub.text import describe_os_error
 from cub.tokens import TokenUsage
