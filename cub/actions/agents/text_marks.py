@@ -2,15 +2,15 @@
 
 A mark is a word that nothing else has. It replaces the end of a line by as many bytes, so limits in
 bytes hold; only lines that are too short for it grow. A text that several files have gets the same
-marks in each, also where another text quotes it: equal texts stay equal. Comments, front matter,
-imports and markers stay as they are.
+marks in each, also where another text quotes it, and so does a line that several texts share: what
+is equal stays equal. Comments, front matter, imports and markers stay as they are.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
@@ -64,10 +64,14 @@ class UnmarkedText(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Hold a word, and the number of its line in the text's file, from 1."""
+    """Hold a word, and the number of its line in the text's file, from 1.
+
+    One that `is_shared` is in other texts as well, and does not tell how often this one arrived.
+    """
 
     word: str
     line: int
+    is_shared: bool = False
 
 
 Marks = tuple[Mark, ...]
@@ -81,9 +85,11 @@ def count_arrivals(texts: Iterable[Marks], sent: Iterable[str]) -> list[Arrival 
 
 def _count_arrival(marks: Marks, counts: Mapping[str, int]) -> Arrival:
     seen = [counts.get(mark.word, 0) for mark in marks]
-    is_cut = min(seen) == 0 < max(seen)
+    own = [times for mark, times in zip(marks, seen, strict=True) if not mark.is_shared]
+    times = max(own or seen)
+    is_cut = min(seen) == 0 < times
     has_start = is_cut and not any(seen[seen.index(0) :])
-    return Arrival(max(seen), is_cut, marks[seen.index(0) - 1].line if has_start else 0)
+    return Arrival(times, is_cut, marks[seen.index(0) - 1].line if has_start else 0)
 
 
 def mark_texts(
@@ -91,6 +97,7 @@ def mark_texts(
 ) -> tuple[dict[str, bytes], list[Marks]]:
     """Return the files with marks in them, and the marks of each text; () if it is in no file."""
     opened = {path: _File(data) for path, data in files.items()}
+    shared = _SharedLines(opened.values())
     words = (f"cubmark{number:05x}" for number in range(16**5))
     folded = [[_fold_text(variant) for variant in text.variants] for text in texts]
     found: dict[int, Marks] = {}
@@ -100,7 +107,9 @@ def mark_texts(
         if not places and texts[at].path in opened and not folded[at][0]:
             places = [(opened[texts[at].path], {})]
         movable = set(_fold_text(texts[at].movable))
-        found[at] = tuple(_mark_places(places, movable, words))
+        found[at] = tuple(
+            sorted(_mark_places(places, movable, shared, words), key=lambda mark: mark.line)
+        )
         for file, numbers in places:
             file.taken.update(numbers.values())
     marked = {path: b"".join(file.lines) for path, file in opened.items()}
@@ -126,6 +135,11 @@ class _File:
             self._orders.append([row for row in rows if row[0] not in inside])
         self._texts = [_join_lines(line for _, line in order) for order in self._orders]
 
+    @property
+    def rows(self) -> Iterable[tuple[int, str]]:
+        """Return the number and the words of each line."""
+        return self._orders[0]
+
     def find(self, lines: Sequence[str]) -> Iterator[tuple[int, ...]]:
         """Yield the numbers of the lines that say the same, for each place."""
         wanted = _join_lines(lines)
@@ -139,6 +153,11 @@ class _File:
     def can_mark(self, number: int) -> bool:
         """Return whether a line may have a mark, and belongs to no text that has some."""
         return number not in self.taken and _insert(self.lines[number], "") is not None
+
+    def has_space(self, number: int) -> bool:
+        """Return whether a line may have a mark, and does not grow by it."""
+        marked = _insert(self.lines[number], "0" * _SIZE) if self.can_mark(number) else None
+        return marked is not None and len(marked) == len(self.lines[number])
 
     def mark(self, number: int, word: str, debt: int) -> int:
         """Write a mark into a line that may have one; return how many bytes it grew.
@@ -156,7 +175,42 @@ class _File:
         self.words[number] = word
 
 
-_Place = tuple[_File, dict[tuple[str, int], int]]  # the line's number by its text
+_Key = tuple[str, int]  # a line's words, and how many such lines the text has before it
+_Place = tuple[_File, dict[_Key, int]]  # the line's number
+
+
+class _SharedLines:
+    """Know the places of each line, and mark those that several texts have alike in all."""
+
+    def __init__(self, files: Iterable[_File]) -> None:
+        self._places: defaultdict[str, list[tuple[_File, int]]] = defaultdict(list)
+        for file in files:
+            for number, line in file.rows:
+                self._places[line].append((file, number))
+        self._words: dict[str, str] = {}
+
+    def find(self, places: Sequence[_Place]) -> set[str]:
+        """Return the lines of a text that stand outside of its places as well."""
+        inside = {(id(file), number) for file, lines in places for number in lines.values()}
+        return {
+            line
+            for line in {line for line, _ in places[0][1]}
+            if any((id(file), number) not in inside for file, number in self._places[line])
+        }
+
+    def can_mark(self, line: str) -> bool:
+        """Return whether a line has a mark, or can have one wherever it stands."""
+        return line in self._words or all(
+            file.has_space(number) for file, number in self._places[line]
+        )
+
+    def mark(self, line: str, words: Iterator[str]) -> None:
+        """Mark a line wherever it stands, unless it is."""
+        if line not in self._words:
+            self._words[line] = next(words)
+            for file, number in self._places[line]:
+                file.mark(number, self._words[line], 0)
+                file.taken.add(number)
 
 
 def _find_places(variants: Iterable[list[str]], files: Collection[_File]) -> Iterator[_Place]:
@@ -176,38 +230,58 @@ def _number_repeats(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
 
 
 def _mark_places(
-    places: Sequence[_Place], movable: Collection[str], words: Iterator[str]
+    places: Sequence[_Place],
+    movable: Collection[str],
+    shared: _SharedLines,
+    words: Iterator[str],
 ) -> Iterator[Mark]:
     """Mark lines that all places have: the first, the last, and some between; yield the marks."""
     if not places:
         return
     file, numbers = places[0]
+    elsewhere = shared.find(places)
     keys = [
         key
         for key in numbers
         if key[0] in movable
-        and all(key in lines and one.can_mark(lines[key]) for one, lines in places)
+        and all(key in lines for _, lines in places)
+        and (
+            shared.can_mark(key[0])
+            if key[0] in elsewhere
+            else all(one.can_mark(lines[key]) for one, lines in places)
+        )
     ]
-    quoted = sorted(file.words.keys() & set(numbers.values()))
-    if not keys and quoted:  # other texts make up the whole
-        yield from (Mark(file.words[at], at + 1) for at in quoted)
-        return
+    own = [key for key in keys if key[0] not in elsewhere]
     sizes = {key: len(file.lines[numbers[key]]) for key in keys}
+    chosen = _choose_keys(keys, sizes, own[:1])
+    for line, _ in chosen:
+        if line in elsewhere:
+            shared.mark(line, words)
+    quoted = sorted(file.words.keys() & set(numbers.values()))
+    yield from (Mark(file.words[at], at + 1, is_shared=bool(own)) for at in quoted)
+    debt = 0
+    for key in sorted(chosen, key=lambda key: sizes[key]):  # the short ones grow
+        if key[0] not in elsewhere:
+            yield Mark(word := next(words), numbers[key] + 1)
+            debt += max(one.mark(lines[key], word, debt) for one, lines in places)
+    if not (own or quoted):
+        yield Mark(word := next(words), max(numbers.values(), default=len(file.lines) - 1) + 1)
+        for one, lines in places:
+            one.append(max(lines.values(), default=len(one.lines) - 1), word)
+
+
+def _choose_keys(
+    keys: Sequence[_Key], sizes: Mapping[_Key, int], wanted: Collection[_Key]
+) -> list[_Key]:
+    """Return the first key, the last, those that are wanted, and some between."""
     gap = min(_GAP, sum(sizes.values()) // 3)
     chosen, passed = [], gap
     for key in keys:
         passed += sizes[key]
-        if passed >= gap or key == keys[-1]:
+        if passed >= gap or key == keys[-1] or key in wanted:
             passed = 0
-            chosen.append((key, next(words)))
-    yield from (Mark(word, numbers[key] + 1) for key, word in chosen)
-    debt = 0
-    for key, word in sorted(chosen, key=lambda row: sizes[row[0]]):  # the short ones grow
-        debt += max(one.mark(lines[key], word, debt) for one, lines in places)
-    if not chosen:
-        yield Mark(word := next(words), max(numbers.values(), default=len(file.lines) - 1) + 1)
-        for one, lines in places:
-            one.append(max(lines.values(), default=len(one.lines) - 1), word)
+            chosen.append(key)
+    return chosen
 
 
 def _insert(line: bytes, word: str, debt: int = 0) -> bytes | None:

@@ -88,6 +88,27 @@ def test_lines_that_two_texts_share_have_marks_of_their_own() -> None:
     assert count_arrivals(marks, [one]) == [Arrival(1, False), Arrival(0, False)]
 
 
+def test_a_text_whose_lines_another_has_apart_arrives_with_it() -> None:
+    other = MINE.replace("Prices", "A till stands at the door.\n\nPrices")
+    (one, two), marks = mark(MINE, other)
+    assert {*one.splitlines()} < {*two.splitlines()}
+    assert count_arrivals(marks, [one]) == [Arrival(1, False), Arrival(0, False)]
+    assert count_arrivals(marks, [two]) == [Arrival(1, False), Arrival(1, False)]
+    assert count_arrivals(marks, [two, two]) == [Arrival(2, False), Arrival(2, False)]
+
+
+def test_the_cut_of_a_text_shows_in_lines_that_another_has() -> None:
+    lines = [f"Bread of the kind number {number} is baked.\n" for number in range(99)]
+    (_, two), marks = mark(
+        "".join(lines), "".join([*lines[:9], "Other bread is not.\n", *lines[9:]])
+    )
+    half = two[: len(two) // 2]
+    (_, arrival) = count_arrivals(marks, [half])
+    assert arrival is not None
+    assert (arrival.times, arrival.is_cut) == (1, True)
+    assert 35 <= arrival.line <= 50
+
+
 def test_a_text_around_the_managed_section_and_one_that_is_inlined_there() -> None:
     whole = f"{MINE}\n{BEGIN}Work in tasks.\n\n##{FLOUR}{END}\nThe end of it all.\n"
     own = f"{MINE}\n\nThe end of it all.\n"
