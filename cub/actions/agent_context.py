@@ -7,7 +7,6 @@ once, whichever agent it is; what counts is what the agent sees, and not which f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +15,6 @@ from cub.actions.managed_files import CONSTITUTION, MAP
 from cub.actions.project_texts import (
     SECTION_LABEL,
     ProjectText,
-    disarm_imports,
     list_project_texts,
     open_agent_files,
 )
@@ -39,8 +37,6 @@ _PREFACE = (
     "These are instructions of this project. Follow them as if you had opened their files,\n"
     "and do not open these files again."
 )
-# A list of imports in a section, and the sentence above it that asks to open them.
-_REFERENCES = re.compile(r"^(?:[^\n#-][^\n]*:\n\n)?(?:- [^\n]*: @\S+(?:\n|\Z))+\n?", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -175,7 +171,7 @@ def _count_text(
     matchers: Mapping[int, TextMatcher],
     handed: Sequence[TextMatcher],
 ) -> ContextSource:
-    variants = tuple(part.text for part in text.parts)
+    variants = text.variants
     source = ContextSource(text.label, text.path, variants[0], 0, "", variants)
     split = [split_paragraphs(variant) for variant in dict.fromkeys(variants)]
     cut, rest = _find_cut(text, loads)
@@ -184,18 +180,12 @@ def _count_text(
         max(count_whole(one, count_paragraphs(one, [matcher])) for one in split) for matcher in seen
     )
     if cut:
-        missing = "" if times else disarm_imports(rest, text.imports)
+        missing = "" if times else text.strip_imports(rest)
         return replace(source, times=times + 1, missing=missing, is_cut=bool(missing))
     absent = min((_list_absent(one, [*seen, *handed]) for one in split), key=len)
-    if len(absent) == len(split[0]):
-        missing = variants[0]
-    else:
-        missing = "\n\n".join(paragraph.text for paragraph in absent)
-    if text.label == SECTION_LABEL:
-        missing = _REFERENCES.sub("", missing)
     is_part = len(absent) < len(split[0])
-    missing = disarm_imports(missing, text.imports)
-    return replace(source, times=times, missing=missing, is_part=is_part)
+    missing = "\n\n".join(paragraph.text for paragraph in absent) if is_part else variants[0]
+    return replace(source, times=times, missing=text.strip_imports(missing), is_part=is_part)
 
 
 def _list_absent(
@@ -210,9 +200,8 @@ def _find_cut(text: ProjectText, loads: Sequence[LoadedFile]) -> tuple[LoadedFil
     for load in loads:
         for part in text.parts:
             if load.is_cut and part.path == load.path:
-                end = part.data.rfind(b"\n", 0, load.max_bytes) + 1
-                rest = part.cut(end, len(part.data))
-                if rest and part.cut(0, end):
+                rest = part.cut(load.end, len(part.data))
+                if rest and part.cut(0, load.end):
                     return load, rest
     return None, ""
 

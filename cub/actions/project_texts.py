@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from cub.actions.managed_files import CONSTITUTION, INLINED_FILES, MAP
-from cub.actions.section_specs import ROOT_FILES
+from cub.actions.section_specs import AGENTS, CLAUDE, ROOT_FILES
 from cub.actions.text_matching import split_paragraphs
 from cub.agent_profiles.agent_files import AgentFiles
 from cub.agent_profiles.claude import CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE, list_rules
@@ -29,6 +29,8 @@ _RULES = ".claude/rules"
 _FRONT_MATTER = re.compile(
     rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
 )
+# A list of imports in a section, and the sentence above it that asks to open them.
+_REFERENCES = re.compile(r"^(?:[^\n#-][^\n]*:\n\n)?(?:- [^\n]*: @\S+(?:\n|\Z))+\n?", re.MULTILINE)
 _MAX_IMPORTED = 100  # files
 
 
@@ -55,13 +57,32 @@ class ProjectText(NamedTuple):
     """Hold a text for agents, and the parts of files that say it, the first one in `path`.
 
     All but the first may say it in words of their own. `imports` are the words in it that import
-    another one of the texts.
+    another one of the texts. `is_promised`: a run hands it over if the agent does not load it.
     """
 
     label: str
     path: str
     parts: tuple[TextPart, ...]
     imports: frozenset[str] = frozenset()
+    is_promised: bool = True
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Return the text in the words of each part."""
+        return tuple(part.text for part in self.parts)
+
+    def strip_imports(self, words: str) -> str:
+        """Return words of the text without imports of what is a text itself: it would come twice.
+
+        Of a section, the whole list of imports goes.
+        """
+        if self.label == SECTION_LABEL:
+            words = _REFERENCES.sub("", words)
+        for name in sorted(self.imports, key=len, reverse=True):
+            path = rf"(?:\./)?{re.escape(name)}(?![^\s])"
+            words = re.sub(rf"^[ \t]*@{path}[ \t]*$", "", words, flags=re.MULTILINE)
+            words = re.sub(rf"(?<![\w.])@(?={path})", "", words)
+        return words.strip("\n")
 
 
 def open_agent_files(project: Project, environ: Mapping[str, str], folder: str = "") -> AgentFiles:
@@ -85,7 +106,28 @@ def list_project_texts(project: Project, folder: str = "") -> list[ProjectText]:
     files = open_agent_files(project, {}, folder)
     headings = _find_inlined_headings(project, files)
     texts = [*_list_root_texts(files, headings), *_list_nested_texts(files)]
-    return _resolve_imports(files, texts)
+    known = {files.identify(part.path) for text in texts for part in text.parts}
+    known |= _identify(files, (*ROOT_FILES, CONSTITUTION, MAP))
+    return _join_equal_texts(_add_imports(files, texts, known))
+
+
+def list_readable_texts(
+    project: Project, paths: Collection[str], chosen: Iterable[str]
+) -> list[ProjectText]:
+    """Return the texts of a project, and others that agents may read, which no run promises.
+
+    These are in the `chosen` ones of `paths`, and in those that any text imports.
+    """
+    files, texts = open_agent_files(project, {}), list_project_texts(project)
+    known = {files.identify(part.path) for text in texts for part in text.parts}
+    known |= _identify(files, (AGENTS, CLAUDE, CONSTITUTION, MAP))
+    imports = (one for text in texts for one in _list_imports(files, text.parts[0], paths))
+    others = []
+    for path in (*chosen, *(target for _, target in imports)):
+        if (identity := files.identify(path)) not in known and files.read(path):
+            known.add(identity)
+            others.append(_read_text(files, path)._replace(is_promised=False))
+    return _join_equal_texts([*texts, *_add_imports(files, others, known, paths)])
 
 
 class _RootFile(NamedTuple):
@@ -105,10 +147,8 @@ def _list_root_texts(files: AgentFiles, headings: Mapping[str, bytes]) -> Iterat
     for root in roots:
         yield ProjectText(f"{root.path} (yours)", root.path, (root.own,))
     for path in list_rules(files, f"{files.root}/{_RULES}"):
-        data = files.read(path)
-        start = match.end() if (match := _FRONT_MATTER.match(data)) else 0
-        name = files.shorten(path)
-        yield ProjectText(name, name, (TextPart(path, data, ((start, len(data)),)),))
+        match = _FRONT_MATTER.match(files.read(path))
+        yield _read_text(files, path, match.end() if match else 0)
     shared = [root.shared for root in roots if root.shared]
     if shared:
         yield ProjectText(SECTION_LABEL, files.shorten(shared[0].path), tuple(shared))
@@ -196,30 +236,42 @@ def _find_inlined_headings(project: Project, files: AgentFiles) -> dict[str, byt
     return headings
 
 
-def _resolve_imports(files: AgentFiles, texts: list[ProjectText]) -> list[ProjectText]:
-    """Return the texts with what they import, each a text of its own; without mere imports."""
-    known = {files.identify(part.path) for text in texts for part in text.parts}
-    known |= {files.identify(f"{files.root}/{path}") for path in (*ROOT_FILES, CONSTITUTION, MAP)}
+def _identify(files: AgentFiles, paths: Iterable[str]) -> set[Hashable]:
+    return {files.identify(f"{files.root}/{path}") for path in paths}
+
+
+def _read_text(files: AgentFiles, path: str, start: int = 0) -> ProjectText:
+    """Return the text of a file, from an offset."""
+    data, name = files.read(path), posixpath.relpath(path, files.root)
+    return ProjectText(name, name, (TextPart(path, data, ((start, len(data)),)),))
+
+
+def _add_imports(
+    files: AgentFiles,
+    texts: Sequence[ProjectText],
+    known: set[Hashable],
+    allowed: Collection[str] | None = None,
+) -> list[ProjectText]:
+    """Return texts with what they import, each a text of its own unless it is known."""
     found: list[ProjectText] = []
-    todo = texts[:]
+    todo = [*texts]
     while todo and len(found) < len(texts) + _MAX_IMPORTED:
         text = todo.pop(0)
         words = set()
-        for word, target in _list_imports(files, text.parts[0]):
+        for word, target in _list_imports(files, text.parts[0], allowed):
             words.add(word)
             if (identity := files.identify(target)) not in known:
                 known.add(identity)
-                data, name = files.read(target), files.shorten(target)
-                todo.append(ProjectText(name, name, (TextPart(target, data, ((0, len(data)),)),)))
+                todo.append(_read_text(files, target)._replace(is_promised=text.is_promised))
         found.append(text._replace(imports=frozenset(words)))
-    return _join_equal_texts(found)
+    return found
 
 
 def _join_equal_texts(texts: Iterable[ProjectText]) -> list[ProjectText]:
     """Return each text once, and none that only imports others."""
     joined: dict[tuple[str, ...], ProjectText] = {}
     for text in texts:
-        paragraphs = split_paragraphs(disarm_imports(text.parts[0].text, text.imports))
+        paragraphs = split_paragraphs(text.strip_imports(text.parts[0].text))
         key = tuple(paragraph.words for paragraph in paragraphs)
         if key in joined:
             joined[key] = joined[key]._replace(parts=(*joined[key].parts, *text.parts))
@@ -228,20 +280,19 @@ def _join_equal_texts(texts: Iterable[ProjectText]) -> list[ProjectText]:
     return list(joined.values())
 
 
-def _list_imports(files: AgentFiles, part: TextPart) -> Iterator[tuple[str, str]]:
-    """Yield the files of the project that a text imports, each with its words."""
-    folder = posixpath.dirname(files.resolve(part.path))
-    for name in sorted(find_imports(part.text)):
+def _list_imports(
+    files: AgentFiles, part: TextPart, allowed: Collection[str] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield the files of the project that a text imports, each with its words.
+
+    Only `allowed` files count, if there are some: those are found from where a link is, too.
+    """
+    folders = {posixpath.dirname(files.resolve(part.path)): None}
+    folders |= {posixpath.dirname(part.path): None} if allowed is not None else {}
+    names = sorted(find_imports(part.text))
+    for name, folder in ((name, folder) for name in names for folder in folders):
         target = files.join(folder, name.partition("#")[0])
-        data = files.read(target) if files.is_below(target, files.root) else b""
+        is_open = files.is_below(target, files.root) if allowed is None else target in allowed
+        data = files.read(target) if is_open else b""
         if data and b"\0" not in data:
             yield name, target
-
-
-def disarm_imports(text: str, words: Iterable[str]) -> str:
-    """Return a text without imports of what is a text itself: it would arrive twice."""
-    for word in sorted(words, key=len, reverse=True):
-        path = rf"(?:\./)?{re.escape(word)}(?![^\s])"
-        text = re.sub(rf"^[ \t]*@{path}[ \t]*$", "", text, flags=re.MULTILINE)
-        text = re.sub(rf"(?<![\w.])@(?={path})", "", text)
-    return text.strip("\n")

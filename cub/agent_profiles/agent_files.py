@@ -231,11 +231,13 @@ class LoadedFile(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return what the model sees; a line that the limit cuts counts as not loaded."""
-        data = self.data
-        if self.is_cut:
-            data = data[: data.rfind(b"\n", 0, self.max_bytes) + 1]
-        return data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        """Return what the model sees."""
+        return self.data[: self.end].decode("utf-8-sig", "replace").replace("\r\n", "\n")
+
+    @property
+    def end(self) -> int:
+        """Return the offset where that ends; a line that the limit cuts counts as not loaded."""
+        return self.data.rfind(b"\n", 0, self.max_bytes) + 1 if self.is_cut else len(self.data)
 
     @property
     def is_cut(self) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.actions.agent_context import list_context_sources, render_missing_context
+from cub.actions.agent_context import render_missing_context
 from cub.actions.agents.agent_survey import InstalledAgent
 from cub.actions.agents.marked_project import MarkedText, mark_project
 from cub.actions.agents.project_copy import ProjectCopy, copy_project, list_user_settings
@@ -21,6 +21,7 @@ from cub.actions.agents.recorded_start import AgentLaunch, RecordedStart, record
 from cub.actions.agents.session_moments import PROMPT, Moment, find_obstacle, list_later_prompts
 from cub.actions.agents.text_marks import Arrival, count_arrivals
 from cub.actions.build_prompt import read_system_prompt
+from cub.actions.project_texts import list_project_texts
 from cub.actions.run.agent_texts import prepare_agent_context
 from cub.actions.run.run_folders import PROMPT_FILE, SYSTEM_FILE
 from cub.agent_profiles.profiles import find_profile
@@ -171,11 +172,11 @@ def _prepare(
     for copy in copies:
         for path, data in marked.files.items():
             (copy.base / path.relative_to(copies[0].base).as_posix()).write_bytes(data)
-    known = {label for text in marked.texts for label in text.labels}
+    known = {text.label for text in marked.texts}
     lost = [
-        MarkedText((source.label,), source.path, source.text, True)
-        for source in list_context_sources(project, "nothing")
-        if source.label not in known
+        MarkedText(text.label, text.path, text.variants[0])
+        for text in list_project_texts(project)
+        if text.label not in known
     ]
     context = prepare_agent_context(Project.load(copies[1].root), harness, version, {})
     contract, prompt = (marked.prompts[label] for label in (CONTRACT_LABEL, PROMPT_LABEL))
@@ -232,7 +233,7 @@ def _compare(empty: AgentProof, prepared: _Prepared, starts: Sequence[RecordedSt
     counts = [count_arrivals(marks, start.texts) for start in starts]
     seen = [
         SourceProof(
-            ", ".join(text.labels),
+            text.label,
             text.path,
             estimate_tokens(text.text),
             alone if text.path else None,  # the prompts belong to a run
