@@ -7,20 +7,17 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cub.errors import CubError, UsageError
+from cub.errors import UsageError
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript
 from cub.harness.claude import ClaudeHarness
 from cub.harness.codex import CodexHarness
-from cub.harness.custom_harness import CONFIG_PATH, parse_environ
+from cub.harness.custom_harness import EventHarness, make_key_error, parse_environ
 from cub.harness.event_protocol import EventProtocolReader
 from cub.harness.gemini import GeminiHarness
 from cub.harness.opencode import OpencodeHarness, OpencodeReader
-from cub.harness.refusals import Refusal
-from cub.harness.reported_refusals import find_refusal_in_output
 from cub.syntax_errors import describe_quoting_error
 
 ACP = "acp"
@@ -88,17 +85,13 @@ ACP_AGENTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class AcpHarness:
+class AcpHarness(EventHarness):
     """Have a process of cub's own talk with the agent `argv`."""
 
     name: str
     argv: tuple[str, ...]
     modes: Mapping[str, str] = field(default_factory=dict)
-    environ: Mapping[str, str] = field(default_factory=dict)
     model: str | None = None
-    reads: str = ""
-    reports_cost: bool = True
-    login_hint: str = ""
 
     @property
     def program(self) -> str:
@@ -122,17 +115,9 @@ class AcpHarness:
         """Return a reader of cub's event protocol, and of opencode's log."""
         return LoggedTurnReader() if self.reads == "opencode" else EventProtocolReader()
 
-    def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
-        """Return whether it ended with 0 and a result that is not a failure."""
-        return exit_code == 0 and transcript.has_result and not transcript.has_failed
-
     def lacks_reply(self, transcript: Transcript) -> bool:
         """Return whether there was no tool and no last word of a model; text may be a notice."""
         return not transcript.has_reply
-
-    def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
-        """Return what kept the agent from working, by its events, or else by its last lines."""
-        return find_refusal_in_output(transcript, stderr, now)
 
 
 class LoggedTurnReader(EventProtocolReader):
@@ -166,7 +151,9 @@ def make_acp_harness(name: str, settings: Mapping[str, Any]) -> AcpHarness:
     argv = settings.get(ACP) or ()
     is_list = isinstance(argv, Sequence) and not isinstance(argv, str)
     if not is_list or not argv or not all(isinstance(word, str) for word in argv) or not argv[0]:
-        raise _make_error(name, ACP, "this is not a command", "write a list of strings: [COMMAND]")
+        raise make_key_error(
+            name, ACP, "this is not a command", "write a list of strings: [COMMAND]"
+        )
     agent = _find_agent(argv) or AcpAgent("", (), reads="")
     if tuple(argv) == (agent.name,):
         argv = agent.argv
@@ -174,11 +161,11 @@ def make_acp_harness(name: str, settings: Mapping[str, Any]) -> AcpHarness:
         name,
         tuple(argv),
         {**agent.modes, **_parse_modes(name, settings.get("modes") or {})},
-        {**agent.environ, **parse_environ(name, settings)},
         settings.get("model"),
-        agent.reads,
-        agent.reports_cost,
-        agent.login_hint,
+        environ={**agent.environ, **parse_environ(name, settings)},
+        reads=agent.reads,
+        reports_cost=agent.reports_cost,
+        login_hint=agent.login_hint,
     )
 
 
@@ -212,11 +199,7 @@ def _find_agent(argv: Sequence[str]) -> AcpAgent | None:
 def _parse_modes(name: str, modes: Any) -> Mapping[str, str]:
     if not isinstance(modes, Mapping) or not modes.keys() <= set(PERMISSIONS):
         hint = "write it like {auto: MODE, bypass: MODE}"
-        raise _make_error(name, "modes", "this does not map auto and bypass to modes", hint)
+        raise make_key_error(name, "modes", "this does not map auto and bypass to modes", hint)
     if not all(isinstance(mode, str) for mode in modes.values()):
-        raise _make_error(name, "modes", "a mode is a string", "put it in quotes")
+        raise make_key_error(name, "modes", "a mode is a string", "put it in quotes")
     return modes
-
-
-def _make_error(name: str, key: str, message: str, hint: str) -> CubError:
-    return CubError(message, where=f"{CONFIG_PATH}: harnesses.{name}.{key}", hint=hint)

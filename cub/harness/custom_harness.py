@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,34 @@ _NAMES = "|".join(PLACEHOLDER_NAMES)
 _PLACEHOLDER = re.compile(rf"\{{\{{({_NAMES})\}}\}}|\{{({_NAMES})\}}")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventHarness:
+    """Hold what the agents have in common that print cub's event protocol, or any text."""
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    reads: str = ""
+    reports_cost: bool = True
+    login_hint: str = ""
+
+    def open_reader(self) -> EventProtocolReader:
+        """Return a reader of cub's event protocol."""
+        return EventProtocolReader()
+
+    def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
+        """Return whether it ended with 0, and with a result that is not a failure."""
+        return exit_code == 0 and transcript.has_result and not transcript.has_failed
+
+    def lacks_reply(self, transcript: Transcript) -> bool:  # noqa: ARG002 - nothing tells
+        """Return False: any output may be a model's."""
+        return False
+
+    def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
+        """Return what kept the agent from working, by its events, or else by its last lines."""
+        return find_refusal_in_output(transcript, stderr, now)
+
+
 @dataclass(frozen=True, slots=True)
-class CustomHarness:
+class CustomHarness(EventHarness):
     """Hold a command, how it gets its prompt (stdin, file or arg), and its rule of success.
 
     `success_rule` is exit, result, or a pattern that the final message has to match.
@@ -37,10 +63,6 @@ class CustomHarness:
     argv: tuple[str, ...]
     prompt_channel: str
     success_rule: str | re.Pattern[str]
-    environ: Mapping[str, str]
-    reads: str = ""
-    reports_cost: bool = True
-    login_hint: str = ""
 
     @property
     def program(self) -> str:
@@ -70,25 +92,13 @@ class CustomHarness:
         stdin = prompt.encode("utf-8", "replace") if self.prompt_channel == "stdin" else b""
         return LaunchCommand(tuple(fill_placeholders(argv, values)), stdin, self.environ)
 
-    def open_reader(self) -> EventProtocolReader:
-        """Return a reader of cub's event protocol, to which other output is text."""
-        return EventProtocolReader()
-
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
         """Return whether it ended with 0, and as `success_rule` requires."""
-        if exit_code != 0:
-            return False
-        if isinstance(self.success_rule, re.Pattern):
-            return self.success_rule.search(transcript.final_message) is not None
-        return self.success_rule == "exit" or (transcript.has_result and not transcript.has_failed)
-
-    def lacks_reply(self, transcript: Transcript) -> bool:  # noqa: ARG002 - nothing tells
-        """Return False: any output may be a model's."""
-        return False
-
-    def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
-        """Return what kept the agent from working, by its events, or else by its last lines."""
-        return find_refusal_in_output(transcript, stderr, now)
+        if self.success_rule == "result":
+            return EventHarness.is_success(self, transcript, exit_code)
+        rule = self.success_rule
+        is_match = isinstance(rule, str) or rule.search(transcript.final_message) is not None
+        return exit_code == 0 and is_match
 
     def _make_argument(self, prompt: str) -> str:
         prompt = prompt.replace("\0", "")  # no argument can have one
@@ -105,17 +115,17 @@ def make_custom_harness(name: str, settings: Mapping[str, Any]) -> CustomHarness
     """Return the harness for `harnesses.NAME`. Raises CubError for a value that is not valid."""
     argv = settings.get("argv") or ()
     if isinstance(argv, str) or not isinstance(argv, Sequence) or not argv:
-        raise _make_error(name, "argv", "this agent has no command", "write it like [sh, -c, …]")
+        raise make_key_error(name, "argv", "this agent has no command", "write it like [sh, -c, …]")
     if not all(isinstance(word, str) for word in argv) or not argv[0]:
-        raise _make_error(
+        raise make_key_error(
             name, "argv", "a command must be a list of strings", "put numbers in quotes"
         )
     prompt = settings.get("prompt") or "stdin"
     if prompt not in PROMPT_CHANNELS:
         message = f"unknown prompt {prompt!r}: choose from {', '.join(PROMPT_CHANNELS)}"
-        raise _make_error(name, "prompt", message, "")
+        raise make_key_error(name, "prompt", message, "")
     success_rule, environ = _parse_success_rule(name, settings), parse_environ(name, settings)
-    return CustomHarness(name, tuple(argv), prompt, success_rule, environ)
+    return CustomHarness(name, tuple(argv), prompt, success_rule, environ=environ)
 
 
 def _parse_success_rule(name: str, settings: Mapping[str, Any]) -> str | re.Pattern[str]:
@@ -124,28 +134,29 @@ def _parse_success_rule(name: str, settings: Mapping[str, Any]) -> str | re.Patt
         return str(rule)
     if not isinstance(rule, str) or not rule.startswith(_MATCH) or rule == _MATCH:
         hint = "write exit, result, or match: and a pattern of the final message"
-        raise _make_error(name, "success", f"{rule!r} is not a success rule", hint)
+        raise make_key_error(name, "success", f"{rule!r} is not a success rule", hint)
     try:
         return re.compile(rule.removeprefix(_MATCH).strip(), re.MULTILINE)
     except (re.error, OverflowError, RecursionError) as error:
         message = f"not a regular expression: {describe_pattern_error(error)}"
-        raise _make_error(name, "success", message, "escape characters with \\") from None
+        raise make_key_error(name, "success", message, "escape characters with \\") from None
 
 
 def parse_environ(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
     """Return the variables of `harnesses.NAME.env`. Raises CubError for one that is not valid."""
     variables = settings.get("env") or {}
     if not isinstance(variables, Mapping):
-        raise _make_error(name, "env", "expected a mapping", "write it like {NAME: value}")
+        raise make_key_error(name, "env", "expected a mapping", "write it like {NAME: value}")
     for key, value in variables.items():
         if not isinstance(value, str | int | float) or isinstance(value, bool):
-            raise _make_error(name, f"env.{key}", "expected a string", "put it in quotes")
+            raise make_key_error(name, f"env.{key}", "expected a string", "put it in quotes")
         if not isinstance(key, str) or not key or "=" in key or "\0" in f"{key}{value}":
-            raise _make_error(name, "env", f"{key!r} can't be a variable", "")
+            raise make_key_error(name, "env", f"{key!r} can't be a variable", "")
     return {key: str(value) for key, value in variables.items()}
 
 
-def _make_error(name: str, key: str, message: str, hint: str) -> CubError:
+def make_key_error(name: str, key: str, message: str, hint: str) -> CubError:
+    """Return an error at a key of `harnesses.NAME`."""
     return CubError(message, where=f"{CONFIG_PATH}: harnesses.{name}.{key}", hint=hint)
 
 

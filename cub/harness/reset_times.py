@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
@@ -36,8 +38,8 @@ _DURATION = re.compile(
     re.IGNORECASE,
 )
 _BARE = re.compile(
-    rf"\b(?:retry[-_]after(?P<milli>[-_]ms)?|x-ratelimit-reset(?:-after)?){_QUOTES}"
-    r"(?P<count>\d{1,8}(?:\.\d{1,9})?)(?![\w:.-]\w)",
+    rf"\b(?:retry[-_]after([-_]ms)?|x-ratelimit-reset(?:-after)?){_QUOTES}"
+    r"(\d{1,8}(?:\.\d{1,9})?)(?![\w:.-]\w)",
     re.IGNORECASE,
 )
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]{{0,6}}\.?\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b"
@@ -59,64 +61,51 @@ def find_reset_time(text: str, now: datetime, zone: tzinfo | None = None) -> dat
     as `now`, but a clock time as that of the next day.
     """
     text, now = " ".join(text.split()), now.astimezone(UTC)
-    for find in (_find_epoch, _find_stamp, _find_header_date, _find_duration, _find_bare_seconds):
-        if (time := find(text, now)) is not None:
-            return time if time - now < _MAX_WAIT else None
+    for pattern, parse in _FORMATS:
+        if match := pattern.search(text):
+            with suppress(ValueError, OverflowError):
+                time = max(now, parse(match, now))
+                return time if time - now < _MAX_WAIT else None
     return _find_clock_time(text, now, zone)
 
 
-def _find_epoch(text: str, now: datetime) -> datetime | None:
-    match = _EPOCH.search(text)
-    return max(now, datetime.fromtimestamp(int(match[1][:10]), UTC)) if match else None
+def _parse_stamp(match: re.Match[str], _: datetime) -> datetime:
+    time = datetime.fromisoformat(match[1].replace(" UTC", "Z").replace(" Z", "Z").strip())
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _find_stamp(text: str, now: datetime) -> datetime | None:
-    if not (match := _STAMP.search(text)):
-        return None
-    try:
-        time = datetime.fromisoformat(match[1].replace(" UTC", "Z").replace(" Z", "Z").strip())
-        return max(now, time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC))
-    except (ValueError, OverflowError):
-        return None
-
-
-def _find_header_date(text: str, now: datetime) -> datetime | None:
-    if not (match := _HEADER_DATE.search(text)):
-        return None
+def _parse_header_date(match: re.Match[str], _: datetime) -> datetime:
     from email.utils import parsedate_to_datetime
 
-    try:
-        return max(now, parsedate_to_datetime(match[1]).astimezone(UTC))
-    except (ValueError, OverflowError):
-        return None
+    return parsedate_to_datetime(match[1]).astimezone(UTC)
 
 
-def _find_duration(text: str, now: datetime) -> datetime | None:
-    if not (match := _DURATION.search(text)):
-        return None
+def _add_duration(match: re.Match[str], now: datetime) -> datetime:
     steps = _PART.findall(match["steps"].lower())
     seconds = (float(n) * _SECONDS["ms" if unit == "milli" else unit] for n, unit in steps)
     return _add_seconds(now, sum(seconds))
 
 
-def _find_bare_seconds(text: str, now: datetime) -> datetime | None:
-    if not (match := _BARE.search(text)):
-        return None
-    return _add_seconds(now, float(match["count"]) / (1000 if match["milli"] else 1))
+def _add_seconds(now: datetime, seconds: float) -> datetime:
+    if seconds >= _MAX_WAIT.total_seconds():
+        raise OverflowError(seconds)
+    return now + timedelta(seconds=seconds)
 
 
-def _add_seconds(now: datetime, seconds: float) -> datetime | None:
-    return now + timedelta(seconds=seconds) if seconds < _MAX_WAIT.total_seconds() else None
+_FORMATS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], datetime], datetime]], ...] = (
+    (_EPOCH, lambda match, _: datetime.fromtimestamp(int(match[1][:10]), UTC)),
+    (_STAMP, _parse_stamp),
+    (_HEADER_DATE, _parse_header_date),
+    (_DURATION, _add_duration),
+    (_BARE, lambda match, now: _add_seconds(now, float(match[2]) / (1000 if match[1] else 1))),
+)
 
 
 def _find_clock_time(text: str, now: datetime, zone: tzinfo | None) -> datetime | None:
     for match in _CLOCK.finditer(text):
-        if not (match["hour"] or match["month"] or match["weekday"]):
-            continue
-        try:
-            return _parse_clock(match, now, _parse_zone(match, now, zone))
-        except (ValueError, OverflowError):
-            continue
+        if match["hour"] or match["month"] or match["weekday"]:
+            with suppress(ValueError, OverflowError):
+                return _parse_clock(match, now, _parse_zone(match, now, zone))
     return None
 
 
@@ -150,9 +139,7 @@ def _parse_hour(match: re.Match[str]) -> int:
 def _parse_zone(match: re.Match[str], now: datetime, zone: tzinfo | None) -> tzinfo:
     if match["utc"]:
         return UTC
-    try:
+    with suppress(ValueError, OSError, KeyError):  # an unknown zone
         if match["zone"]:
             return ZoneInfo(match["zone"])
-    except (ValueError, OSError, KeyError):  # an unknown zone
-        pass
     return zone or now.astimezone().tzinfo or UTC

@@ -21,8 +21,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +30,8 @@ from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
 from cub.files.read_files import make_os_error
 from cub.harness import script_player
-from cub.harness.base import LaunchCommand, LaunchRequest, Transcript
-from cub.harness.event_protocol import EventProtocolReader
-from cub.harness.refusals import Refusal
-from cub.harness.reported_refusals import find_refusal_in_output
+from cub.harness.base import LaunchCommand, LaunchRequest
+from cub.harness.custom_harness import EventHarness
 from cub.harness.script_player import explain_forbidden_path
 from cub.script_reader import NodeReader
 from cub.source_text import decode_source
@@ -52,17 +49,13 @@ ScriptSteps = Mapping[str, tuple[ScriptStep, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class ScriptedHarness:
+class ScriptedHarness(EventHarness):
     """Play the steps that a script has for each task; messages name it by `display_path`."""
 
     display_path: str
     steps: ScriptSteps
     name: str = SCRIPTED
     program: str = sys.executable
-    environ: Mapping[str, str] = field(default_factory=dict)
-    reads: str = ""
-    reports_cost: bool = True
-    login_hint: str = ""
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Write the attempt's step into its folder, and return the command that plays it."""
@@ -77,22 +70,6 @@ class ScriptedHarness:
             raise make_os_error(error, path.as_posix(), "cannot be written") from error
         argv = (sys.executable, "-I", "-S", script_player.__file__, str(path))
         return LaunchCommand(argv, request.prompt.encode("utf-8", "replace"), self.environ)
-
-    def open_reader(self) -> EventProtocolReader:
-        """Return a reader of cub's event protocol."""
-        return EventProtocolReader()
-
-    def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
-        """Return whether it ended with 0, and with a result that is not a failure."""
-        return exit_code == 0 and transcript.has_result and not transcript.has_failed
-
-    def lacks_reply(self, transcript: Transcript) -> bool:  # noqa: ARG002 - nothing tells
-        """Return False: any output may be a model's."""
-        return False
-
-    def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
-        """Return what its script says of a limit."""
-        return find_refusal_in_output(transcript, stderr, now)
 
 
 def load_scripted_harness(path: Path, display_path: str = "") -> ScriptedHarness:
