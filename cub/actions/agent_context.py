@@ -59,6 +59,11 @@ class ContextSource:
     is_part: bool = False
     loaded_from: tuple[str, ...] = ()
 
+    @property
+    def is_incomplete(self) -> bool:
+        """Return whether the agent loads the text, but not all of it."""
+        return self.is_cut or bool(self.times and self.missing)
+
     @cached_property
     def tokens(self) -> int:
         """Return what the whole text costs a model to read."""

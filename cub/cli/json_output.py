@@ -69,7 +69,7 @@ def agents_to_json(
                     "path": source.path,
                     "tokens": source.tokens,
                     "times": source.times,
-                    "cut": source.is_cut,
+                    "cut": source.is_incomplete,
                 }
                 for source in overview.sources
             ],

@@ -74,6 +74,16 @@ MISSED: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
+def test_most_of_a_text_is_not_all_of_it() -> None:
+    rules = "".join(f"Rule {number} of this project.\n\n" for number in range(9))
+    project = made({AGENTS: rules, CLAUDE: f"{rules}One more.\n"})
+    sources = {one.path: one for one in list_context_sources(project, "codex")}
+    assert (sources[CLAUDE].times, sources[CLAUDE].missing) == (1, "One more.")
+    assert {path: one.is_incomplete for path, one in sources.items() if one.times} == {
+        AGENTS: False, CLAUDE: True,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "shape", ["only AGENTS.md", "only CLAUDE.md", "both", "none", "import", "stub", "link"]
 )

@@ -89,7 +89,7 @@ def _print_overviews(overviews: Sequence[AgentOverview]) -> None:
     for overview in overviews:
         agent = overview.agent
         sources = [overview.sources[number] for number in numbers if overview.sources]
-        counts = (Arrival(source.times, source.is_cut) for source in sources)
+        counts = (Arrival(source.times, source.is_incomplete) for source in sources)
         cells = [f"{overview.tokens:,}", *(count.to_text() for count in counts)]
         if not overview.sources:
             cells = ["not known", *("" for _ in names)]
@@ -112,7 +112,7 @@ def _print_other_texts(overviews: Sequence[AgentOverview]) -> None:
     for number, source in enumerate(overviews[0].sources):
         if _shorten_label(source) not in _LEGEND:
             found = (overview.sources[number] for overview in known)
-            counts = (Arrival(one.times, one.is_cut).to_text() for one in found)
+            counts = (Arrival(one.times, one.is_incomplete).to_text() for one in found)
             rows.append((source.label.removesuffix(" (yours)"), *counts))
     if rows:
         output.print_line()
