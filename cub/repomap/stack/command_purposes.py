@@ -6,7 +6,7 @@ The words come from `programs.toml` and `targets.toml`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 
 from cub.repomap.data import load_table
@@ -165,6 +165,13 @@ def rank_target_name(name: str) -> int:
     if name.lower() in plain_names:
         return plain_names.index(name.lower())
     return 10 + len(_SEPARATORS.findall(name[:_MAX_NAME_CHARS]))
+
+
+def iter_named_targets(names: Iterable[str]) -> Iterator[tuple[CommandPurpose, str]]:
+    """Yield each name that says its purpose, once, the plainest names first."""
+    for name in sorted(set(names), key=lambda name: (rank_target_name(name), name)):
+        if purpose := detect_name_purpose(name):
+            yield purpose, name
 
 
 def _is_plain_name(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from cub.repomap.map_types import MapOmission
 from cub.repomap.safe_text import to_one_line
@@ -68,26 +68,8 @@ class ProjectPackage(NamedTuple):
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestFacts:
-    """Hold the facts of one manifest; in each tuple, what matters most comes first."""
-
-    technologies: tuple[Technology, ...] = ()
-    commands: tuple[ProjectCommand, ...] = ()
-    entry_points: tuple[EntryPoint, ...] = ()
-    packages: tuple[ProjectPackage, ...] = ()
-    omissions: tuple[MapOmission, ...] = ()
-
-
-def combine_facts(*facts: ManifestFacts) -> ManifestFacts:
-    """Return the facts of several readers of one manifest as one."""
-    return ManifestFacts(
-        tuple(technology for part in facts for technology in part.technologies),
-        tuple(command for part in facts for command in part.commands),
-        tuple(entry_point for part in facts for entry_point in part.entry_points),
-        tuple(package for part in facts for package in part.packages),
-        tuple(omission for part in facts for omission in part.omissions),
-    )
+# What a reader yields; of each type, what matters most comes first.
+Fact: TypeAlias = Technology | ProjectCommand | EntryPoint | ProjectPackage
 
 
 def iter_row_commands(row: Mapping[str, Any]) -> Iterator[tuple[CommandPurpose, str]]:
@@ -98,8 +80,14 @@ def iter_row_commands(row: Mapping[str, Any]) -> Iterator[tuple[CommandPurpose, 
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectStack(ManifestFacts):
+class ProjectStack:
     """Hold the merged facts of all manifests; in each tuple, what matters most comes first."""
+
+    technologies: tuple[Technology, ...] = ()
+    commands: tuple[ProjectCommand, ...] = ()
+    entry_points: tuple[EntryPoint, ...] = ()
+    packages: tuple[ProjectPackage, ...] = ()
+    omissions: tuple[MapOmission, ...] = ()
 
     def filter_commands(self, purpose: CommandPurpose) -> tuple[ProjectCommand, ...]:
         """Return the commands for a purpose, the best one first."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from cub.errors import CubError
@@ -55,6 +55,12 @@ def iter_code_lines(text: str, comment: str = "#") -> Iterator[str]:
     for line in (full[:_MAX_LINE_CHARS].strip() for full in text.split("\n")):
         if line and not line.startswith(comment):
             yield line
+
+
+def find_first(pattern: re.Pattern[str], lines: Iterable[str]) -> str:
+    """Return the first group that matched in the first line that begins with it, "" for none."""
+    matches = filter(None, map(pattern.match, lines))
+    return next((next(filter(None, match.groups()), "") for match in matches), "")
 
 
 def strip_comments(text: str, comment: str) -> str:

@@ -19,7 +19,7 @@ Ecosystem = Literal[
 
 
 def find_known_technologies(
-    ecosystem: Ecosystem, packages: Iterable[tuple[str, str]], source: str
+    ecosystem: Ecosystem, packages: Iterable[tuple[str, object]], source: str
 ) -> tuple[Technology, ...]:
     """Return the technologies among packages with their versions, each once, in this order."""
     technologies: dict[str, Technology] = {}

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from posixpath import normpath
 from typing import NamedTuple
 
+from cub.repomap.data import load_table
 from cub.repomap.stack.facts import (
     CommandOrigin,
     CommandPurpose,
     EntryPoint,
-    ManifestFacts,
+    Fact,
     ProjectCommand,
     ProjectPackage,
     Technology,
     TechnologyRole,
     iter_row_commands,
 )
+from cub.repomap.stack.known_packages import Ecosystem, find_known_technologies
 
 MAX_MEMBERS = 300
 MAX_GLOBS = 100
@@ -48,6 +50,12 @@ class Manifest(NamedTuple):
         """Return a technology that this manifest names."""
         return Technology(name, role, version, self.path)
 
+    def find_known(
+        self, ecosystem: Ecosystem, packages: Iterable[tuple[str, object]]
+    ) -> tuple[Technology, ...]:
+        """Return the technologies among packages with their versions, each once, in this order."""
+        return find_known_technologies(ecosystem, packages, self.path)
+
     def make_command(
         self, purpose: CommandPurpose, text: str, origin: CommandOrigin = "tool"
     ) -> ProjectCommand:
@@ -71,6 +79,22 @@ class Manifest(NamedTuple):
     def make_member(self, folder: str, name: str = "") -> ProjectPackage:
         """Return a package in another folder; without a name, its own manifest names it."""
         return ProjectPackage(folder, name, "", self.path)
+
+    def make_members(self, globs: Sequence[str], *names: str) -> Iterator[ProjectPackage]:
+        """Yield the packages in the folders below that `find_members` finds."""
+        return map(self.make_member, self.find_members(globs, *names))
+
+    def choose_program(self, own: str, usual: str) -> str:
+        """Return the project's own program (`./gradlew`) if it is there, else the usual one."""
+        return own if self.find_beside(own.removeprefix("./")) else usual
+
+    def make_tool_commands(
+        self, ecosystem: Ecosystem, packages: Container[str]
+    ) -> Iterator[ProjectCommand]:
+        """Yield the commands of the tools among packages, by the rows of `tools.toml`."""
+        for package, row in load_table("tools")[ecosystem].items():
+            for purpose, text in iter_row_commands(row) if package in packages else ():
+                yield self.make_command(purpose, text)
 
     def resolve_path(self, name: str) -> str:
         """Return the path from the root of what the manifest calls `name`, "" if it leads out."""
@@ -131,12 +155,13 @@ class Manifest(NamedTuple):
 class ManifestReader(NamedTuple):
     """Say which files (by glob of the file name, or of the whole path) a function can read.
 
-    The function may raise ValueError (with a line number in its message if there is one) for a
-    file that it can't make sense of: that costs this file alone.
+    Facts without a name are dropped, so the function need not look. It may raise ValueError (with a
+    line number in its message if there is one) for a file that it can't make sense of: that costs
+    this file alone.
     """
 
     globs: Sequence[str]
-    read: Callable[[Manifest], ManifestFacts]
+    read: Callable[[Manifest], Iterable[Fact]]
 
 
 def _join(folder: str, name: str) -> str:

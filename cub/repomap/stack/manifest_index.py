@@ -6,7 +6,7 @@ The rows of `manifests.toml` say which files are manifests.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from importlib import import_module
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from cub.repomap.data import load_table
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
-from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, iter_row_commands
+from cub.repomap.stack.facts import Fact, ProjectCommand, iter_row_commands
 from cub.repomap.stack.manifest import Manifest, ManifestReader
 
 MAX_MANIFESTS = 300
@@ -145,23 +145,21 @@ def _list_globs(row: Mapping[str, Any]) -> list[str]:
     return globs
 
 
-def _read_by_row(row: Mapping[str, Any], manifest: Manifest) -> ManifestFacts:
-    """Return the facts of a manifest; the module that reads it is imported here."""
+def _read_by_row(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Fact]:
+    """Yield the facts of a manifest; the module that reads it is imported here."""
     if "read" in row:
         module, _, function = row["read"].partition(".")
         reader = getattr(import_module(f"cub.repomap.stack.readers.{module}"), function)
-        facts: ManifestFacts = reader(manifest)
-        return facts
-    if "tool" in row:
+        yield from reader(manifest)
+    elif "tool" in row:
         from cub.repomap.stack.readers.python_tools import detect_run_prefix, list_tools
 
-        return list_tools(manifest, [row["tool"]], run_prefix=detect_run_prefix(manifest))
-    # A file that is fixed to a place below the root is for the root.
-    folder = "" if "/" in row["globs"][0] else manifest.folder
-    return ManifestFacts(
-        (manifest.make_technology(row["technology"], row["role"]),),
-        tuple(
-            ProjectCommand(purpose, text, manifest.path, folder)
-            for purpose, text in iter_row_commands(row)
-        ),
-    )
+        yield from list_tools(manifest, [row["tool"]], run_prefix=detect_run_prefix(manifest))
+    else:
+        yield manifest.make_technology(row["technology"], row["role"])
+        # A file that is fixed to a place below the root is for the root.
+        folder = "" if "/" in row["globs"][0] else manifest.folder
+        program = manifest.choose_program(*row["programs"]) if "programs" in row else ""
+        for purpose, text in iter_row_commands(row):
+            line = text.replace("{program}", program)
+            yield ProjectCommand(purpose, line, manifest.path, folder)

@@ -14,18 +14,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
+from cub.repomap.map_types import MapOmission
 from cub.repomap.stack.command_lines import make_command_key
 from cub.repomap.stack.facts import (
     COMMAND_PURPOSES,
-    ManifestFacts,
+    EntryPoint,
+    Fact,
     ProjectCommand,
     ProjectPackage,
     ProjectStack,
     Technology,
     TechnologyRole,
-    combine_facts,
 )
 
 MAX_COMMANDS = 3
@@ -34,20 +35,23 @@ _ROLES = get_args(TechnologyRole)
 _Fact = TypeVar("_Fact")
 
 
-def merge_facts(facts: Sequence[ManifestFacts]) -> ProjectStack:
+def merge_facts(facts: Iterable[Fact], omissions: Iterable[MapOmission]) -> ProjectStack:
     """Return one stack of all facts, which come in order of their manifests, shallow ones first.
 
     A technology is named once, by its shallowest manifest, with the first version that any
     manifest gives. A package is one folder; if it has several manifests, the first that has a
     name counts.
     """
-    merged = combine_facts(*facts)
+    by_type: dict[type[Fact], list[Any]] = {kind: [] for kind in get_args(Fact)}
+    for fact in facts:
+        by_type[type(fact)].append(fact)
+    packages = by_type[ProjectPackage]
     return ProjectStack(
-        _merge_technologies(merged.technologies),
-        choose_commands(merged.commands, _find_members(merged.packages)),
-        _drop_repeated(merged.entry_points, lambda entry_point: entry_point[:2]),
-        _merge_packages(merged.packages),
-        tuple(sorted(set(merged.omissions))),
+        _merge_technologies(by_type[Technology]),
+        choose_commands(by_type[ProjectCommand], _find_members(packages)),
+        _drop_repeated(by_type[EntryPoint], lambda entry_point: entry_point[:2]),
+        _merge_packages(packages),
+        tuple(sorted(set(omissions))),
     )
 
 

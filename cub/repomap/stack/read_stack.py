@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -18,11 +18,12 @@ from cub.repomap.listing.file_listing import list_files, read_listed_file
 from cub.repomap.map_types import MapOmission
 from cub.repomap.safe_text import truncate_text
 from cub.repomap.stack.facts import (
-    ManifestFacts,
+    EntryPoint,
+    Fact,
     ProjectCommand,
+    ProjectPackage,
     ProjectStack,
     ReadFile,
-    Technology,
 )
 from cub.repomap.stack.manifest import Manifest, ManifestReader
 from cub.repomap.stack.manifest_index import (
@@ -74,27 +75,20 @@ def read_manifests(
     readers = load_readers() if readers is None else readers
     matches = find_manifests(paths, readers)
     all_paths = frozenset(paths)
-    facts = [
-        part
-        for match in matches[:MAX_MANIFESTS]
-        for part in _read_manifest(match, all_paths, read, readers)
-    ]
-    return merge_facts([*facts, *_list_unread(matches)])
-
-
-def _read_manifest(
-    match: ManifestMatch, paths: frozenset[str], read: ReadFile, readers: Sequence[ManifestReader]
-) -> Iterator[ManifestFacts]:
-    try:
-        manifest = Manifest(match.path, _decode(read(match.path)), paths)
-    except (OSError, ValueError, CubError) as error:
-        yield _make_omission(match.path, _describe_error(error))
-        return
-    for number in match.readers:
+    facts: list[Fact] = []
+    omissions = _list_unread(matches)
+    for match in matches[:MAX_MANIFESTS]:
         try:
-            yield sanitize_facts(readers[number].read(manifest))
-        except _READER_ERRORS as error:
-            yield _make_omission(match.path, _describe_error(error))
+            manifest = Manifest(match.path, _decode(read(match.path)), all_paths)
+        except (OSError, ValueError, CubError) as error:
+            omissions.append(MapOmission(match.path, _describe_error(error)))
+            continue
+        for number in match.readers:
+            try:
+                facts += list(filter(None, map(_sanitize_fact, readers[number].read(manifest))))
+            except _READER_ERRORS as error:
+                omissions.append(MapOmission(match.path, _describe_error(error)))
+    return merge_facts(facts, omissions)
 
 
 def _decode(data: bytes) -> str:
@@ -111,10 +105,6 @@ def _decode(data: bytes) -> str:
         raise ValueError(f"line {line}: byte {data[error.start]:#04x} is not UTF-8") from None
 
 
-def _make_omission(path: str, message: str) -> ManifestFacts:
-    return ManifestFacts(omissions=(MapOmission(path, message),))
-
-
 def _describe_error(error: BaseException) -> str:
     """Return what is wrong, in words that are the same on each system."""
     if isinstance(error, OSError):
@@ -126,46 +116,37 @@ def _describe_error(error: BaseException) -> str:
     return " ".join(str(error).split())[:200]
 
 
-def _list_unread(matches: list[ManifestMatch]) -> list[ManifestFacts]:
+def _list_unread(matches: list[ManifestMatch]) -> list[MapOmission]:
     rest = matches[MAX_MANIFESTS:]
     if not rest:
         return []
     message = f"this and {len(rest) - 1:,} deeper manifests are left out: {MAX_MANIFESTS} are read"
-    return [_make_omission(rest[0].path, message)]
+    return [MapOmission(rest[0].path, message)]
 
 
-def sanitize_facts(facts: ManifestFacts) -> ManifestFacts:
-    """Return the facts that fit in a line; descriptions are cut, odd versions dropped."""
-    return ManifestFacts(
-        tuple(_sanitize_version(one) for one in facts.technologies if _fits(one.name)),
-        tuple(one for one in facts.commands if _can_be_typed(one)),
-        tuple(
-            one
-            for one in facts.entry_points
-            if _fits(one.name) and _fits(one.target, _MAX_TARGET_CHARS)
-        ),
-        tuple(
-            one._replace(description=sanitize_text(one.description))
-            for one in facts.packages
-            if _fits(one.name or "-")
-        ),
-        tuple(MapOmission(one.path, sanitize_text(one.message)) for one in facts.omissions),
-    )
+def _sanitize_fact(fact: Fact) -> Fact | None:
+    """Return a fact that fits in a line; cut its description, and drop an odd version.
+
+    Return None for one that does not fit, or has no name: readers need not look.
+    """
+    if isinstance(fact, ProjectCommand):
+        can_be_typed = _fits(fact.text, MAX_COMMAND_CHARS) and not (set("`$") & set(fact.text))
+        return fact if can_be_typed else None
+    if isinstance(fact, ProjectPackage):  # without a name, it is a member that names itself
+        description = _sanitize_text(fact.description)
+        return fact._replace(description=description) if _fits(fact.name or "-") else None
+    if isinstance(fact, EntryPoint):
+        return fact if _fits(fact.name) and _fits(fact.target, _MAX_TARGET_CHARS) else None
+    version = " ".join(fact.version[:200].split())
+    fact = fact._replace(version=version if _VERSION.fullmatch(version) else "")
+    return fact if _fits(fact.name) else None
 
 
-def sanitize_text(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
+def _sanitize_text(text: str) -> str:
     """Return a text in one line, shortened if it is too long."""
-    return truncate_text(" ".join(_INVISIBLE.sub(" ", text[: 4 * max_chars]).split()), max_chars)
+    visible = _INVISIBLE.sub(" ", text[: 4 * MAX_TEXT_CHARS])
+    return truncate_text(" ".join(visible.split()), MAX_TEXT_CHARS)
 
 
 def _fits(text: str, max_chars: int = MAX_NAME_CHARS) -> bool:
     return 0 < len(text) <= max_chars and text == text.strip() and not _INVISIBLE.search(text)
-
-
-def _sanitize_version(technology: Technology) -> Technology:
-    version = " ".join(technology.version[:200].split())
-    return technology._replace(version=version if _VERSION.fullmatch(version) else "")
-
-
-def _can_be_typed(command: ProjectCommand) -> bool:
-    return _fits(command.text, MAX_COMMAND_CHARS) and not (set("`$") & set(command.text))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.repomap.stack.facts import ManifestFacts
+from cub.repomap.stack.facts import Fact
 from cub.repomap.stack.manifest import Manifest, ManifestReader
 from cub.repomap.stack.manifest_index import find_manifests, load_readers
 from tests.examples import few_examples
@@ -12,8 +12,8 @@ from tests.examples import few_examples
 READERS = load_readers()
 
 
-def nothing(manifest: Manifest) -> ManifestFacts:  # noqa: ARG001
-    return ManifestFacts()
+def nothing(manifest: Manifest) -> tuple[Fact, ...]:  # noqa: ARG001
+    return ()
 
 
 ANY = [

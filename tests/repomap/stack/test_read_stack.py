@@ -4,13 +4,14 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from cub.errors import CubError
 from cub.repomap.map_types import MapOmission
-from cub.repomap.stack.facts import ManifestFacts, ProjectPackage, ProjectStack, Technology
+from cub.repomap.stack.facts import Fact, ProjectPackage, ProjectStack, Technology
 from cub.repomap.stack.manifest import Manifest, ManifestReader
 from cub.repomap.stack.read_stack import MAX_MANIFEST_BYTES, read_manifests
 from tests.repomap.stack.projects import names, stack_of
@@ -158,11 +159,11 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     ],
 )
 def test_what_a_reader_raises_costs_what_it_would_have_read(error: Exception, message: str) -> None:
-    def fails(manifest: Manifest) -> ManifestFacts:  # noqa: ARG001
+    def fails(manifest: Manifest) -> Iterator[Fact]:  # noqa: ARG001
         raise error
 
-    def works(manifest: Manifest) -> ManifestFacts:
-        return ManifestFacts((Technology("X", "tool", "", manifest.path),))
+    def works(manifest: Manifest) -> Iterator[Fact]:
+        yield Technology("X", "tool", "", manifest.path)
 
     stack = stack_of({"x": ""}, [ManifestReader(("x",), fails), ManifestReader(("x",), works)])
     assert stack.omissions == (MapOmission("x", message),)
@@ -202,8 +203,8 @@ def test_a_description_is_one_line_of_a_sensible_length() -> None:
 
 
 def test_a_package_is_one_folder_and_the_first_name_counts() -> None:
-    def packages(manifest: Manifest) -> ManifestFacts:
-        return ManifestFacts(packages=(ProjectPackage("", manifest.text, "", manifest.path),))
+    def packages(manifest: Manifest) -> Iterator[Fact]:
+        yield ProjectPackage("", manifest.text, "", manifest.path)
 
     stack = stack_of(
         {"b": "two", "a": "", "c": "three"}, [ManifestReader(("a", "b", "c"), packages)]
@@ -212,9 +213,9 @@ def test_a_package_is_one_folder_and_the_first_name_counts() -> None:
 
 
 def test_a_technology_is_named_once_with_the_first_version() -> None:
-    def technologies(manifest: Manifest) -> ManifestFacts:
+    def technologies(manifest: Manifest) -> Iterator[Fact]:
         name, _, version = manifest.text.partition(" ")
-        return ManifestFacts((Technology(name, "tool", version, manifest.path),))
+        yield Technology(name, "tool", version, manifest.path)
 
     files = {"a/x": "Ruff 1", "x": "Ruff", "b/x": "ruff 2", "c/x": "Black"}
     stack = stack_of(files, [ManifestReader(("x",), technologies)])

@@ -36,8 +36,10 @@ def test_a_manifest_has_globs_and_one_way_to_be_read(row: dict[str, Any]) -> Non
     rest = set(row) - {"globs", "folders", "names"}
     if "technology" in row:
         assert row["role"] in ROLES
-        assert rest - {"technology", "role"} <= PURPOSES
-        assert all(isinstance(row[key], str) and row[key] for key in rest)
+        assert rest - {"technology", "role", "programs"} <= PURPOSES
+        assert all(isinstance(row[key], str) and row[key] for key in rest - {"programs"})
+        assert any("{program}" in row[key] for key in rest & PURPOSES) == ("programs" in row)
+        assert "programs" not in row or (is_texts(row["programs"]) and len(row["programs"]) == 2)
     elif "tool" in row:
         assert rest == {"tool"}
         assert row["tool"] in load_table("tools")["python"]
@@ -110,6 +112,8 @@ KEYS = {
     "npm": {"files"},
     "node_managers": {"name", "exec", "files"},
     "packagist": set(),
+    "hex": set(),
+    "rubygems": set(),
     "gradle": set(),
     "maven": {"name"},
 }

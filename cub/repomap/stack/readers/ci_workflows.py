@@ -8,7 +8,7 @@ from posixpath import normpath
 
 from cub.repomap.stack.command_lines import split_commands
 from cub.repomap.stack.command_purposes import detect_command_purpose
-from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, Technology
+from cub.repomap.stack.facts import Fact, ProjectCommand, Technology
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import YamlScalar, read_yaml_scalars
 
@@ -26,22 +26,18 @@ _UNKNOWN_FOLDER = "$"  # one that a variable names
 _MAX_COMMAND_CHARS = 80
 
 
-def read_github_workflow(manifest: Manifest) -> ManifestFacts:
+def read_github_workflow(manifest: Manifest) -> Iterator[Fact]:
     """Read the steps of a workflow of GitHub Actions."""
-    technology = Technology("GitHub Actions", "tool", "", ".github/workflows")
+    yield Technology("GitHub Actions", "tool", "", ".github/workflows")
     if _OTHER_WORKFLOWS.fullmatch(manifest.name.rpartition(".")[0].lower()):
-        return ManifestFacts((technology,))
+        return
     scalars = read_yaml_scalars(manifest.text)
     folders = {
         one.keys[:-1]: one.value for one in scalars if one.keys[-1:] == ("working-directory",)
     }
-    commands = [
-        command
-        for one in scalars
-        if one.keys[:1] == ("jobs",) and one.keys[2:3] == ("steps",) and one.keys[4:] == ("run",)
-        for command in _list_commands(one.value, _get_step_folder(one, folders), manifest)
-    ]
-    return ManifestFacts((technology,), tuple(dict.fromkeys(commands)))
+    for one in scalars:
+        if one.keys[:1] == ("jobs",) and one.keys[2:3] == ("steps",) and one.keys[4:] == ("run",):
+            yield from _list_commands(one.value, _get_step_folder(one, folders), manifest)
 
 
 def _get_step_folder(step: YamlScalar, folders: dict[tuple[str, ...], str]) -> str:
@@ -50,16 +46,12 @@ def _get_step_folder(step: YamlScalar, folders: dict[tuple[str, ...], str]) -> s
     return next((folders[scope] for scope in scopes if scope in folders), "")
 
 
-def read_gitlab_ci(manifest: Manifest) -> ManifestFacts:
+def read_gitlab_ci(manifest: Manifest) -> Iterator[Fact]:
     """Read the scripts of GitLab's jobs."""
-    commands = [
-        command
-        for one in read_yaml_scalars(manifest.text)
-        if one.keys[1:2] == ("script",) and len(one.keys) <= 3
-        for command in _list_commands(one.value, "", manifest)
-    ]
-    technology = manifest.make_technology("GitLab CI", "tool")
-    return ManifestFacts((technology,), tuple(dict.fromkeys(commands)))
+    yield manifest.make_technology("GitLab CI", "tool")
+    for keys, value, _ in read_yaml_scalars(manifest.text):
+        if keys[1:2] == ("script",) and len(keys) <= 3:
+            yield from _list_commands(value, "", manifest)
 
 
 def _list_commands(script: str, folder: str, manifest: Manifest) -> Iterator[ProjectCommand]:

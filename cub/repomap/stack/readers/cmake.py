@@ -6,15 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from cub.repomap.stack.facts import (
-    EntryPoint,
-    ManifestFacts,
-    ProjectCommand,
-    ProjectPackage,
-    Technology,
-)
+from cub.repomap.stack.facts import EntryPoint, Fact, ProjectCommand, Technology
 from cub.repomap.stack.formats import as_table, get_text_at, parse_json, strip_comments
-from cub.repomap.stack.known_packages import find_known_technologies
 from cub.repomap.stack.manifest import Manifest
 
 _CALL = re.compile(r"\b([a-z_]\w{0,40})[ \t]*+\(([^()]{0,20000}+)", re.IGNORECASE)
@@ -32,21 +25,19 @@ class _Call(NamedTuple):
     words: list[str]
 
 
-def read_cmake_lists(manifest: Manifest) -> ManifestFacts:
+def read_cmake_lists(manifest: Manifest) -> Iterator[Fact]:
     """Read a CMakeLists.txt."""
     calls = list(_iter_calls(manifest.text))
     project = next((call.words for call in calls if call.name == "project" and call.words), [])
-    is_part = manifest.exists_above("CMakeLists.txt")
-    return ManifestFacts(
-        (
-            *_list_languages(calls, project, manifest),
-            manifest.make_technology("CMake", "build", _find_minimum_version(calls)),
-            *find_known_technologies("native", _iter_dependencies(calls), manifest.path),
-        ),
-        () if is_part else tuple(_list_commands(calls, manifest)),
-        tuple(_list_programs(calls, project, manifest)),
-        tuple(_list_packages(project, manifest)),
-    )
+    yield from _list_languages(calls, project, manifest)
+    yield manifest.make_technology("CMake", "build", _find_minimum_version(calls))
+    yield from manifest.find_known("native", _iter_dependencies(calls))
+    if not manifest.exists_above("CMakeLists.txt"):
+        yield from _list_commands(calls, manifest)
+    yield from _list_programs(calls, project, manifest)
+    if project and "$" not in project[0]:
+        start = project.index("DESCRIPTION") + 1 if "DESCRIPTION" in project else len(project)
+        yield manifest.make_package(project[0], "".join(project[start : start + 1]))
 
 
 def _iter_calls(text: str) -> Iterator[_Call]:
@@ -117,25 +108,17 @@ def _list_programs(
                 yield manifest.make_entry_point(name, (main or sources)[0])
 
 
-def _list_packages(project: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
-    if project and "$" not in project[0]:
-        start = project.index("DESCRIPTION") + 1 if "DESCRIPTION" in project else len(project)
-        yield manifest.make_package(project[0], "".join(project[start : start + 1]))
-
-
-def read_cmake_presets(manifest: Manifest) -> ManifestFacts:
+def read_cmake_presets(manifest: Manifest) -> Iterator[Fact]:
     """Read the first preset of each kind that is not hidden."""
     tree = parse_json(manifest.text)
     configure, build, test = (_find_preset(tree, kind) for kind in ("configure", "build", "test"))
     lines = [f"cmake --preset {configure}", f"cmake --build --preset {build}"]
     lines = lines if configure and build else []
-    commands = []
-    if lines:
-        commands.append(manifest.make_command("build", " && ".join(lines), "target"))
+    yield manifest.make_command("build", " && ".join(lines), "target")
     if test:
-        line = " && ".join([*lines, f"ctest --preset {test}"])
-        commands.append(manifest.make_command("test", line, "target"))
-    return ManifestFacts(commands=tuple(commands))
+        yield manifest.make_command(
+            "test", " && ".join([*lines, f"ctest --preset {test}"]), "target"
+        )
 
 
 def _find_preset(tree: dict[str, Any], kind: str) -> str:

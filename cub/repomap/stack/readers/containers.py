@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from cub.repomap.stack.facts import EntryPoint, ManifestFacts, Technology
+from cub.repomap.stack.facts import EntryPoint, Fact, Technology
 from cub.repomap.stack.known_packages import find_known_technology
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import YamlScalar, read_yaml_scalars, select_below
@@ -26,20 +26,17 @@ class _Instruction(NamedTuple):
     rest: str
 
 
-def read_dockerfile(manifest: Manifest) -> ManifestFacts:
+def read_dockerfile(manifest: Manifest) -> Iterator[Fact]:
     """Read the base images of a Dockerfile, and what its container starts."""
     if manifest.path.endswith(".dockerignore"):
-        return ManifestFacts()
+        return
     instructions = list(_iter_instructions(manifest.text))
     if not any(instruction.word == "FROM" for instruction in instructions):
         raise ValueError("no base image: FROM is missing")
-    return ManifestFacts(
-        (
-            *_list_images(_iter_base_images(instructions), manifest),
-            manifest.make_technology("Docker", "tool"),
-        ),
-        entry_points=tuple(_list_entry_points(instructions, manifest)),
-    )
+    for image in _iter_base_images(instructions):
+        yield from _find_image(image, manifest)
+    yield manifest.make_technology("Docker", "tool")
+    yield from _list_entry_points(instructions, manifest)
 
 
 def _iter_instructions(text: str) -> Iterator[_Instruction]:
@@ -77,15 +74,12 @@ def _fill_arguments(text: str, arguments: dict[str, str]) -> str:
     return _ARGUMENT.sub(get_value, text[:_MAX_IMAGE_CHARS])[:_MAX_IMAGE_CHARS]
 
 
-def _list_images(images: Iterable[str], manifest: Manifest) -> list[Technology]:
-    """Return the technologies of images such as "docker.io/library/python:3.12-slim"."""
-    technologies = []
-    for image in images:
-        name, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
-        version = _VERSION.match(tag)
-        known = find_known_technology("docker", name, version[1] if version else "", manifest.path)
-        technologies += [known] if known else []
-    return technologies
+def _find_image(image: str, manifest: Manifest) -> Iterator[Technology]:
+    """Yield the technology of an image such as "docker.io/library/python:3.12-slim"."""
+    name, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
+    version = _VERSION.match(tag)
+    if known := find_known_technology("docker", name, version[1] if version else "", manifest.path):
+        yield known
 
 
 def _list_entry_points(
@@ -113,16 +107,16 @@ def _join_words(line: str) -> str:
     return line
 
 
-def read_compose_file(manifest: Manifest) -> ManifestFacts:
+def read_compose_file(manifest: Manifest) -> Iterator[Fact]:
     """Read the services of a compose file."""
     services = select_below(read_yaml_scalars(manifest.text), "services")
-    images = (_fill_arguments(one.value, {}) for one in services if one.keys[1:] == ("image",))
-    is_default = manifest.name.rpartition(".")[0] in ("compose", "docker-compose")
-    return ManifestFacts(
-        (*_list_images(images, manifest), manifest.make_technology("Docker Compose", "tool")),
-        manifest.make_commands(run="docker compose up") if is_default else (),
-        tuple(_list_built_services(services, manifest)),
-    )
+    for keys, value, _ in services:
+        if keys[1:] == ("image",):
+            yield from _find_image(_fill_arguments(value, {}), manifest)
+    yield manifest.make_technology("Docker Compose", "tool")
+    if manifest.name.rpartition(".")[0] in ("compose", "docker-compose"):
+        yield manifest.make_command("run", "docker compose up")
+    yield from _list_built_services(services, manifest)
 
 
 def _list_built_services(services: list[YamlScalar], manifest: Manifest) -> Iterator[EntryPoint]:

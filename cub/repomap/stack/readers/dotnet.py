@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, Technology
+from cub.repomap.stack.facts import Fact, ProjectCommand, Technology
 from cub.repomap.stack.formats import (
     get_text_at,
     get_xml_text,
@@ -14,7 +14,6 @@ from cub.repomap.stack.formats import (
     parse_json,
     parse_xml,
 )
-from cub.repomap.stack.known_packages import find_known_technologies
 from cub.repomap.stack.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -27,30 +26,22 @@ _SERVICES = ("Microsoft.NET.Sdk.Web", "Microsoft.NET.Sdk.Worker")
 _IN_SOLUTION = re.compile(r'Project\("[^"\n]*+"\)[ \t]*+=[ \t]*+"([^"\n]*+)",[ \t]*+"([^"\n]*+)"')
 
 
-def read_project_file(manifest: Manifest) -> ManifestFacts:
+def read_project_file(manifest: Manifest) -> Iterator[Fact]:
     """Read a project of MSBuild."""
     root = _parse_project(manifest)
     name, _, ending = manifest.name.rpartition(".")
     sdk = root.get("Sdk", "").partition("/")[0]
     version = "".join(re.findall(r"^\d[\d.]*$", _get_property(root, "LangVersion")))  # or "latest"
+    yield manifest.make_technology(_LANGUAGES[ending], "language", version)
+    yield from _list_frameworks(root, manifest)
+    yield from manifest.find_known("nuget", [(sdk, ""), *_iter_packages(root)])
     is_test = _is_test(root, sdk)
-    runs = not is_test and _is_program(root, sdk)
-    main_file = "".join(manifest.match_siblings("Program.?s")[:1])
-    target = manifest.resolve_path(main_file) or manifest.path
-    packages = [(sdk, ""), *_iter_packages(root)]
-    return ManifestFacts(
-        (
-            manifest.make_technology(_LANGUAGES[ending], "language", version),
-            *_list_frameworks(root, manifest),
-            *find_known_technologies("nuget", packages, manifest.path),
-        ),
-        (
-            *_list_commands(manifest, has_tests=is_test),
-            *(manifest.make_commands(run="dotnet run") if runs else ()),
-        ),
-        (manifest.make_entry_point(name, target),) if runs else (),
-        (manifest.make_package(name, _get_property(root, "Description")),),
-    )
+    yield from _list_commands(manifest, has_tests=is_test)
+    if not is_test and _is_program(root, sdk):
+        yield manifest.make_command("run", "dotnet run")
+        main_file = "".join(manifest.match_siblings("Program.?s")[:1])
+        yield manifest.make_entry_point(name, manifest.resolve_path(main_file) or manifest.path)
+    yield manifest.make_package(name, _get_property(root, "Description"))
 
 
 def _parse_project(manifest: Manifest) -> Element:
@@ -111,7 +102,7 @@ def _list_commands(manifest: Manifest, *, has_tests: bool) -> tuple[ProjectComma
     )
 
 
-def read_solution(manifest: Manifest) -> ManifestFacts:
+def read_solution(manifest: Manifest) -> Iterator[Fact]:
     """Read what builds all projects of a solution; their own files tell of them."""
     paths = [project[2] for project in _IN_SOLUTION.finditer(manifest.text)]
     if manifest.path.endswith(".slnx"):
@@ -119,21 +110,18 @@ def read_solution(manifest: Manifest) -> ManifestFacts:
     elif "Microsoft Visual Studio Solution File" not in manifest.text:
         raise ValueError("not a Visual Studio solution")
     folders = {manifest.resolve_path(path).rpartition("/")[0] for path in paths if "." in path}
-    return ManifestFacts(
-        commands=_list_commands(manifest, has_tests=True),
-        packages=tuple(manifest.make_member(folder) for folder in sorted(folders) if folder),
-    )
+    yield from _list_commands(manifest, has_tests=True)
+    yield from map(manifest.make_member, filter(None, sorted(folders)))
 
 
-def read_global_json(manifest: Manifest) -> ManifestFacts:
+def read_global_json(manifest: Manifest) -> Iterator[Fact]:
     """Read the version of the SDK."""
-    version = get_text_at(parse_json(manifest.text), "sdk", "version")
-    sdk = manifest.make_technology(".NET SDK", "tool", version)
-    return ManifestFacts((sdk,) if version else ())
+    if version := get_text_at(parse_json(manifest.text), "sdk", "version"):
+        yield manifest.make_technology(".NET SDK", "tool", version)
 
 
-def read_shared_properties(manifest: Manifest) -> ManifestFacts:
+def read_shared_properties(manifest: Manifest) -> Iterator[Fact]:
     """Read what all projects below have in common, such as the versions of packages."""
     root = _parse_project(manifest)
-    packages = find_known_technologies("nuget", _iter_packages(root), manifest.path)
-    return ManifestFacts((*_list_frameworks(root, manifest), *packages))
+    yield from _list_frameworks(root, manifest)
+    yield from manifest.find_known("nuget", _iter_packages(root))

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from cub.repomap.stack.command_purposes import detect_name_purpose
-from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand
+from cub.repomap.stack.facts import EntryPoint, Fact, ProjectCommand
 from cub.repomap.stack.formats import as_table, get_text_at, iter_code_lines, parse_toml
-from cub.repomap.stack.known_packages import find_known_technologies, format_version
 from cub.repomap.stack.manifest import Manifest
 
 _FIELD = re.compile(r'(app|elixir|description|apps_path):[ \t]*+(?::(\w++)|"([^"\n]++)")')
@@ -20,43 +19,32 @@ _ERLANG_DEPENDENCY = re.compile(r'\{(\w++),[ \t]*+(?:"([^"\n]++)"|\{)')
 _OTP = re.compile(r'\{minimum_otp_vsn,[ \t]*+"([^"\n]++)"')
 
 
-def read_mix_exs(manifest: Manifest) -> ManifestFacts:
+def read_mix_exs(manifest: Manifest) -> Iterator[Fact]:
     """Read a project of Mix."""
     lines = list(iter_code_lines(manifest.text))
     matches = [match.groups("") for line in lines for match in _FIELD.finditer(line)]
     fields = {key: atom or text for key, atom, text in reversed(matches)}
     packages = [(m[1], m[2] or "") for line in lines for m in _DEPENDENCY.finditer(line)]
-    name, apps = fields.get("app", ""), fields.get("apps_path")
-    folders = manifest.find_members([f"{apps}/*"], "mix.exs") if apps else ()
-    project = manifest.make_package(name, fields.get("description", ""))
-    return ManifestFacts(
-        (
-            manifest.make_technology("Elixir", "language", fields.get("elixir", "")),
-            manifest.make_technology("Mix", "build"),
-            *find_known_technologies("hex", packages, manifest.path),
-        ),
-        tuple(_list_mix_commands(lines, dict(packages), manifest)),
-        tuple(_list_modules(lines, manifest)),
-        (*((project,) if name else ()), *(manifest.make_member(folder) for folder in folders)),
-    )
+    yield manifest.make_technology("Elixir", "language", fields.get("elixir", ""))
+    yield manifest.make_technology("Mix", "build")
+    yield from manifest.find_known("hex", packages)
+    if not manifest.exists_above("mix.exs"):
+        yield from _list_mix_commands(lines, dict(packages), manifest)
+    yield from _list_modules(lines, manifest)
+    yield manifest.make_package(fields.get("app", ""), fields.get("description", ""))
+    if apps := fields.get("apps_path"):
+        yield from manifest.make_members([f"{apps}/*"], "mix.exs")
 
 
 def _list_mix_commands(
     lines: list[str], packages: dict[str, str], manifest: Manifest
 ) -> Iterator[ProjectCommand]:
-    if manifest.exists_above("mix.exs"):
-        return
     for name in _iter_aliases(lines):
         if purpose := detect_name_purpose(name):
             yield manifest.make_command(purpose, f"mix {name}", "target")
     yield from manifest.make_commands(install="mix deps.get", build="mix compile", test="mix test")
-    if "credo" in packages:
-        yield manifest.make_command("lint", "mix credo")
+    yield from manifest.make_tool_commands("hex", packages)
     yield from manifest.make_commands(lint="mix format --check-formatted", format="mix format")
-    if "dialyxir" in packages:
-        yield manifest.make_command("typecheck", "mix dialyzer")
-    if "phoenix" in packages:
-        yield manifest.make_command("run", "mix phx.server")
 
 
 def _iter_aliases(lines: list[str]) -> Iterator[str]:
@@ -78,20 +66,16 @@ def _list_modules(lines: list[str], manifest: Manifest) -> Iterator[EntryPoint]:
         yield manifest.make_entry_point(name, path)
 
 
-def read_rebar_config(manifest: Manifest) -> ManifestFacts:
+def read_rebar_config(manifest: Manifest) -> Iterator[Fact]:
     """Read a project of rebar3."""
     text = "\n".join(iter_code_lines(manifest.text, "%"))
+    yield manifest.make_technology("Erlang", "language", "".join(_OTP.findall(text)[:1]))
+    yield manifest.make_technology("rebar3", "build")
+    yield from manifest.find_known("hex", _ERLANG_DEPENDENCY.findall(text))
+    if not manifest.exists_above("rebar.config"):
+        yield from _list_rebar_commands(text, manifest)
     names = [path for path in manifest.list_below("src") if path.endswith(".app.src")]
-    is_part = manifest.exists_above("rebar.config")
-    return ManifestFacts(
-        (
-            manifest.make_technology("Erlang", "language", "".join(_OTP.findall(text)[:1])),
-            manifest.make_technology("rebar3", "build"),
-            *find_known_technologies("hex", _ERLANG_DEPENDENCY.findall(text), manifest.path),
-        ),
-        () if is_part else tuple(_list_rebar_commands(text, manifest)),
-        packages=tuple(manifest.make_package(path.removesuffix(".app.src")) for path in names[:1]),
-    )
+    yield manifest.make_package("".join(names[:1]).removesuffix(".app.src"))
 
 
 def _list_rebar_commands(text: str, manifest: Manifest) -> Iterator[ProjectCommand]:
@@ -104,22 +88,12 @@ def _list_rebar_commands(text: str, manifest: Manifest) -> Iterator[ProjectComma
         yield manifest.make_command("typecheck", "rebar3 dialyzer")
 
 
-def read_gleam_toml(manifest: Manifest) -> ManifestFacts:
+def read_gleam_toml(manifest: Manifest) -> Iterator[Fact]:
     """Read a project of Gleam."""
     tree = parse_toml(manifest.text)
-    tables = as_table(tree.get("dependencies")) | as_table(tree.get("dev-dependencies"))
-    packages = [(name, format_version(value)) for name, value in tables.items()]
-    name, description = get_text_at(tree, "name"), get_text_at(tree, "description")
-    return ManifestFacts(
-        (
-            manifest.make_technology("Gleam", "language", get_text_at(tree, "gleam")),
-            *find_known_technologies("hex", packages, manifest.path),
-        ),
-        manifest.make_commands(
-            build="gleam build",
-            test="gleam test",
-            lint="gleam format --check",
-            format="gleam format",
-        ),
-        packages=(manifest.make_package(name, description),) if name else (),
-    )
+    packages = as_table(tree.get("dependencies")) | as_table(tree.get("dev-dependencies"))
+    yield manifest.make_technology("Gleam", "language", get_text_at(tree, "gleam"))
+    yield from manifest.find_known("hex", packages.items())
+    yield from manifest.make_commands(build="gleam build", test="gleam test")
+    yield from manifest.make_commands(lint="gleam format --check", format="gleam format")
+    yield manifest.make_package(get_text_at(tree, "name"), get_text_at(tree, "description"))

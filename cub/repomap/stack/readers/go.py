@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cub.repomap.stack.command_purposes import detect_name_purpose, rank_target_name
-from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand, Technology
+from cub.repomap.stack.command_purposes import iter_named_targets
+from cub.repomap.stack.facts import EntryPoint, Fact, ProjectCommand, Technology
 from cub.repomap.stack.formats import iter_code_lines
-from cub.repomap.stack.known_packages import find_known_technologies
 from cub.repomap.stack.manifest import Manifest
 
 _DIRECTIVE = re.compile(r"(module|go|require)\b[ \t]*+(.*)")
@@ -16,22 +15,18 @@ _MAJOR = re.compile(r"(?:/v\d+|\.v\d+)$")
 _TARGET = re.compile(r"func ([A-Z]\w*+)\((?:\w++ context\.Context)?\)")
 
 
-def read_go_mod(manifest: Manifest) -> ManifestFacts:
+def read_go_mod(manifest: Manifest) -> Iterator[Fact]:
     """Read a module and its main packages."""
     directives = _parse_directives(manifest.text)
     module = "".join(map(_unquote, directives.get("module", [])[:1]))
     if not any(map(_unquote, directives.get("module", []))):
-        return ManifestFacts()  # an empty file keeps `./...` out of a folder
-    programs = tuple(_list_programs(manifest, module))
-    return ManifestFacts(
-        (
-            _make_language(directives, manifest),
-            *find_known_technologies("go", _iter_required(directives), manifest.path),
-        ),
-        tuple(_list_commands(manifest, programs)),
-        programs,
-        (manifest.make_package(module),),
-    )
+        return  # an empty file keeps `./...` out of a folder
+    yield _make_language(directives, manifest)
+    yield from manifest.find_known("go", _iter_required(directives))
+    programs = list(_list_programs(manifest, module))
+    yield from programs
+    yield from _list_commands(manifest, programs)
+    yield manifest.make_package(module)
 
 
 def _parse_directives(text: str) -> dict[str, list[str]]:
@@ -81,9 +76,7 @@ def _list_programs(manifest: Manifest, module: str) -> Iterator[EntryPoint]:
             yield manifest.make_entry_point(folder or "cmd", target)
 
 
-def _list_commands(
-    manifest: Manifest, programs: tuple[EntryPoint, ...]
-) -> Iterator[ProjectCommand]:
+def _list_commands(manifest: Manifest, programs: list[EntryPoint]) -> Iterator[ProjectCommand]:
     yield from manifest.make_commands(
         build="go build ./...", test="go test ./...", lint="go vet ./...", format="go fmt ./..."
     )
@@ -93,20 +86,14 @@ def _list_commands(
         yield manifest.make_command("run", f"go run ./{folder}".rstrip("/"))
 
 
-def read_go_work(manifest: Manifest) -> ManifestFacts:
+def read_go_work(manifest: Manifest) -> Iterator[Fact]:
     """Read the version of a workspace; `./...` means none of its modules here."""
-    return ManifestFacts((_make_language(_parse_directives(manifest.text), manifest),))
+    yield _make_language(_parse_directives(manifest.text), manifest)
 
 
-def read_magefile(manifest: Manifest) -> ManifestFacts:
+def read_magefile(manifest: Manifest) -> Iterator[Fact]:
     """Read Mage's targets, which are the exported functions."""
-    lines = iter_code_lines(manifest.text, "//")
-    names = {target[1] for line in lines if (target := _TARGET.match(line))}
-    return ManifestFacts(
-        (manifest.make_technology("Mage", "build"),),
-        tuple(
-            manifest.make_command(purpose, f"mage {name[0].lower()}{name[1:]}", "target")
-            for name in sorted(names, key=lambda name: (rank_target_name(name), name))
-            if (purpose := detect_name_purpose(name))
-        ),
-    )
+    yield manifest.make_technology("Mage", "build")
+    targets = filter(None, map(_TARGET.match, iter_code_lines(manifest.text, "//")))
+    for purpose, name in iter_named_targets(target[1] for target in targets):
+        yield manifest.make_command(purpose, f"mage {name[0].lower()}{name[1:]}", "target")

@@ -9,14 +9,12 @@ from typing import NamedTuple
 from cub.repomap.data import load_table
 from cub.repomap.stack.facts import (
     EntryPoint,
-    ManifestFacts,
+    Fact,
     ProjectCommand,
-    ProjectPackage,
     Technology,
     iter_row_commands,
 )
-from cub.repomap.stack.formats import iter_code_lines, strip_comments
-from cub.repomap.stack.known_packages import find_known_technologies, format_version
+from cub.repomap.stack.formats import find_first, iter_code_lines, strip_comments
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.maven import find_class_file, find_spring_applications
 
@@ -53,24 +51,20 @@ class GradlePlugin(NamedTuple):
     is_applied: bool
 
 
-def read_gradle_build(manifest: Manifest) -> ManifestFacts:
+def read_gradle_build(manifest: Manifest) -> Iterator[Fact]:
     """Read a build file."""
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
     plugins = find_plugins(lines)
-    is_spring = any(one.id == "org.springframework.boot" and one.is_applied for one in plugins)
-    return ManifestFacts(
-        (
-            *_list_languages(lines, plugins, manifest),
-            manifest.make_technology("Gradle", "build"),
-            *find_known_technologies("maven", _iter_groups(lines, plugins), manifest.path),
-        ),
-        tuple(_list_commands(manifest, plugins)),
-        (
-            *_list_entry_points(lines, manifest),
-            *(find_spring_applications(manifest) if is_spring else ()),
-        ),
-        tuple(_list_packages(lines, manifest)),
-    )
+    yield from _list_languages(lines, plugins, manifest)
+    yield manifest.make_technology("Gradle", "build")
+    yield from manifest.find_known("maven", _iter_groups(lines, plugins))
+    yield from _list_commands(manifest, plugins)
+    yield from _list_entry_points(lines, manifest)
+    if any(one.id == "org.springframework.boot" and one.is_applied for one in plugins):
+        yield from find_spring_applications(manifest)
+    # The name of the root is in the settings.
+    name = manifest.folder.rpartition("/")[2]
+    yield manifest.make_package(name, find_first(_DESCRIPTION, lines))
 
 
 def find_plugins(lines: list[str]) -> list[GradlePlugin]:
@@ -107,7 +101,7 @@ def _list_languages(
 ) -> Iterator[Technology]:
     """Yield the languages; beside another language, Java's version is that of the runtime."""
     versions = (match[1] or match[2] for line in lines if (match := _JAVA.search(line)))
-    java = format_version(next(versions, "").replace("_", ".").removeprefix("1.").rstrip("."))
+    java = next(versions, "").replace("_", ".").removeprefix("1.").rstrip(".")
     versions_by_language = {
         name: [plugin.version for plugin in plugins if pattern.fullmatch(plugin.id)]
         for name, pattern in PLUGIN_LANGUAGES.items()
@@ -115,8 +109,7 @@ def _list_languages(
     has_java = bool(versions_by_language.pop("Java"))
     others = {name: named for name, named in versions_by_language.items() if named}
     for name, named in others.items():
-        version = format_version(next(filter(None, named), ""))
-        yield manifest.make_technology(name, "language", version)
+        yield manifest.make_technology(name, "language", next(filter(None, named), ""))
     if others and java:
         yield manifest.make_technology("JVM", "runtime", java)
     elif java or has_java:
@@ -139,7 +132,7 @@ def _list_commands(manifest: Manifest, plugins: list[GradlePlugin]) -> Iterator[
     )
     folder = manifest.folder
     if not manifest.exists_above(*BUILD_FILES, *SETTINGS_FILES):
-        gradle = "./gradlew" if manifest.find_beside("gradlew") else "gradle"
+        gradle = manifest.choose_program("./gradlew", "gradle")
         yield from manifest.make_commands(build=f"{gradle} build", test=f"{gradle} test")
         for purpose, task in tasks:
             yield manifest.make_command(purpose, f"{gradle} {task}")
@@ -156,12 +149,3 @@ def _list_entry_points(lines: list[str], manifest: Manifest) -> Iterator[EntryPo
     for name in dict.fromkeys(names):
         target = find_class_file(manifest, name)
         yield manifest.make_entry_point(name.rpartition(".")[2], target)
-
-
-def _list_packages(lines: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
-    """Yield the package of the folder; the name of the root is in the settings."""
-    descriptions = (match[1] for line in lines if (match := _DESCRIPTION.match(line)))
-    description = next(descriptions, "")
-    name = manifest.folder.rpartition("/")[2]
-    if name or (description and not manifest.find_beside(*SETTINGS_FILES)):
-        yield manifest.make_package(name, description)

@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cub.repomap.stack.facts import ManifestFacts, ProjectPackage
+from cub.repomap.stack.facts import Fact, ProjectPackage
 from cub.repomap.stack.formats import (
     as_table,
+    find_first,
     get_text_at,
     get_value_at,
     iter_code_lines,
     parse_toml,
     strip_comments,
 )
-from cub.repomap.stack.known_packages import find_known_technologies, format_version
+from cub.repomap.stack.known_packages import format_version
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.gradle import BUILD_FILES, PLUGIN_LANGUAGES, SETTINGS_FILES
 
@@ -26,19 +27,16 @@ _DISTRIBUTION = re.compile(r"distributionUrl=.*?/gradle-(\d[\w.-]{0,20})-(?:bin|
 _KOTLIN = re.compile(r"(?:kotlinVersion|kotlin_version|kotlin\.version)[ \t]*+=[ \t]*+([\w.-]++)")
 
 
-def read_gradle_settings(manifest: Manifest) -> ManifestFacts:
+def read_gradle_settings(manifest: Manifest) -> Iterator[Fact]:
     """Read the name and the parts of a build, which may have no build file in its root."""
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
-    names = [match[1] for line in lines if (match := _NAME.match(line))]
-    gradle = "./gradlew" if manifest.find_beside("gradlew") else "gradle"
+    yield manifest.make_technology("Gradle", "build")
     is_part = manifest.exists_above(*BUILD_FILES, *SETTINGS_FILES)
-    has_build_file = manifest.find_beside(*BUILD_FILES)
-    commands = manifest.make_commands(build=f"{gradle} build", test=f"{gradle} test")
-    return ManifestFacts(
-        (manifest.make_technology("Gradle", "build"),),
-        () if has_build_file or is_part else commands,
-        packages=(*map(manifest.make_package, names[:1]), *_list_parts(lines, manifest)),
-    )
+    if not is_part and not manifest.find_beside(*BUILD_FILES):
+        gradle = manifest.choose_program("./gradlew", "gradle")
+        yield from manifest.make_commands(build=f"{gradle} build", test=f"{gradle} test")
+    yield manifest.make_package(find_first(_NAME, lines))
+    yield from _list_parts(lines, manifest)
 
 
 def _list_parts(lines: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
@@ -60,13 +58,13 @@ def _iter_included(lines: list[str]) -> Iterator[str]:
             yield from _PATH.findall(line)
 
 
-def read_version_catalog(manifest: Manifest) -> ManifestFacts:
+def read_version_catalog(manifest: Manifest) -> Iterator[Fact]:
     """Read the plugins and libraries of a version catalog."""
     entries = list(_iter_entries(parse_toml(manifest.text)))
     kotlin = [version for name, version in entries if PLUGIN_LANGUAGES["Kotlin"].fullmatch(name)]
-    language = manifest.make_technology("Kotlin", "language", next(filter(None, kotlin), ""))
-    known = find_known_technologies("maven", entries, manifest.path)
-    return ManifestFacts((language, *known) if kotlin else known)
+    if kotlin:
+        yield manifest.make_technology("Kotlin", "language", next(filter(None, kotlin), ""))
+    yield from manifest.find_known("maven", entries)
 
 
 def _iter_entries(tree: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -92,20 +90,13 @@ def _get_version(entry: object, tree: dict[str, Any]) -> str:
     )
 
 
-def read_gradle_wrapper(manifest: Manifest) -> ManifestFacts:
+def read_gradle_wrapper(manifest: Manifest) -> Iterator[Fact]:
     """Read the version of Gradle."""
-    matches = filter(None, map(_DISTRIBUTION.match, iter_code_lines(manifest.text)))
-    return ManifestFacts(
-        tuple(manifest.make_technology("Gradle", "build", match[1]) for match in matches)
-    )
+    if version := find_first(_DISTRIBUTION, iter_code_lines(manifest.text)):
+        yield manifest.make_technology("Gradle", "build", version)
 
 
-def read_gradle_properties(manifest: Manifest) -> ManifestFacts:
+def read_gradle_properties(manifest: Manifest) -> Iterator[Fact]:
     """Read the version of Kotlin."""
-    matches = filter(None, map(_KOTLIN.match, iter_code_lines(manifest.text)))
-    return ManifestFacts(
-        tuple(
-            manifest.make_technology("Kotlin", "language", format_version(match[1]))
-            for match in matches
-        )
-    )
+    if version := find_first(_KOTLIN, iter_code_lines(manifest.text)):
+        yield manifest.make_technology("Kotlin", "language", version)

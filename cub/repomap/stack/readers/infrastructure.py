@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cub.repomap.stack.facts import ManifestFacts
-from cub.repomap.stack.formats import iter_code_lines, strip_comments
-from cub.repomap.stack.known_packages import find_known_technologies
+from cub.repomap.stack.facts import Fact
+from cub.repomap.stack.formats import find_first, iter_code_lines, strip_comments
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import read_yaml_scalars
 
@@ -16,63 +15,46 @@ _PROVIDER = re.compile(r'provider[ \t]++"(\w++)"')
 _PROVIDER_SOURCE = re.compile(r'source[ \t]*+=[ \t]*+"(?:registry\.\w++\.io/)?\w[\w-]*+/([\w-]++)"')
 
 
-def read_flake(manifest: Manifest) -> ManifestFacts:
+def read_flake(manifest: Manifest) -> Iterator[Fact]:
     """Read a flake of Nix."""
     text = strip_comments(manifest.text, "#")
-    shell = manifest.make_commands(install="nix develop") if "devShell" in text else ()
-    build = manifest.make_commands(build="nix build") if "packages" in text else ()
-    return ManifestFacts((manifest.make_technology("Nix", "tool"),), (*shell, *build))
+    yield manifest.make_technology("Nix", "tool")
+    if "devShell" in text:
+        yield manifest.make_command("install", "nix develop")
+    if "packages" in text:
+        yield manifest.make_command("build", "nix build")
 
 
-def read_terraform(manifest: Manifest) -> ManifestFacts:
+def read_terraform(manifest: Manifest) -> Iterator[Fact]:
     """Read the version of Terraform and the providers, in order of the alphabet."""
     lines = list(iter_code_lines(manifest.text))
-    versions = (required[1] for line in lines if (required := _REQUIRED.match(line)))
-    return ManifestFacts(
-        (
-            manifest.make_technology("Terraform", "tool", next(versions, "")),
-            *sorted(find_known_technologies("terraform", _iter_providers(lines), manifest.path)),
-        ),
-        manifest.make_commands(lint="terraform validate", format="terraform fmt -recursive"),
-    )
+    yield manifest.make_technology("Terraform", "tool", find_first(_REQUIRED, lines))
+    matches = (_PROVIDER.match(line) or _PROVIDER_SOURCE.match(line) for line in lines)
+    providers = [(provider[1], "") for provider in matches if provider]
+    yield from sorted(manifest.find_known("terraform", providers))
+    yield from manifest.make_commands(lint="terraform validate", format="terraform fmt -recursive")
 
 
-def _iter_providers(lines: list[str]) -> Iterator[tuple[str, str]]:
-    for line in lines:
-        if provider := _PROVIDER.match(line) or _PROVIDER_SOURCE.match(line):
-            yield provider[1], ""
-
-
-def read_chart(manifest: Manifest) -> ManifestFacts:
+def read_chart(manifest: Manifest) -> Iterator[Fact]:
     """Read a chart of Helm."""
     fields = {scalar.keys: scalar.value for scalar in read_yaml_scalars(manifest.text)}
     name = fields.get(("name",), "")
     if not name:
         raise ValueError("this chart has no name")
-    is_part = manifest.exists_above("Chart.yaml")
-    return ManifestFacts(
-        (manifest.make_technology("Helm", "tool"),),
-        () if is_part else manifest.make_commands(lint="helm lint ."),
-        packages=(manifest.make_package(name, fields.get(("description",), "")),),
-    )
+    yield manifest.make_technology("Helm", "tool")
+    if not manifest.exists_above("Chart.yaml"):
+        yield manifest.make_command("lint", "helm lint .")
+    yield manifest.make_package(name, fields.get(("description",), ""))
 
 
-def read_serverless(manifest: Manifest) -> ManifestFacts:
+def read_serverless(manifest: Manifest) -> Iterator[Fact]:
     """Read a service and its handlers."""
     scalars = read_yaml_scalars(manifest.text)
     fields = {scalar.keys: scalar.value for scalar in scalars}
-    name = fields.get(("service",)) or fields.get(("service", "name"), "")
-    cloud = fields.get(("provider", "name"), "")
     version = fields.get(("frameworkVersion",), "")
-    return ManifestFacts(
-        (
-            manifest.make_technology("Serverless Framework", "framework", version),
-            *find_known_technologies("serverless", [(cloud, "")], manifest.path),
-        ),
-        entry_points=tuple(
-            manifest.make_entry_point(scalar.keys[1], scalar.value)
-            for scalar in scalars
-            if len(scalar.keys) == 3 and scalar.keys[::2] == ("functions", "handler")
-        ),
-        packages=(manifest.make_package(name),) if name else (),
-    )
+    yield manifest.make_technology("Serverless Framework", "framework", version)
+    yield from manifest.find_known("serverless", [(fields.get(("provider", "name"), ""), "")])
+    for keys, value, _ in scalars:
+        if len(keys) == 3 and keys[::2] == ("functions", "handler"):
+            yield manifest.make_entry_point(keys[1], value)
+    yield manifest.make_package(fields.get(("service",)) or fields.get(("service", "name"), ""))

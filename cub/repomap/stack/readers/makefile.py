@@ -10,7 +10,7 @@ from cub.repomap.stack.command_purposes import (
     detect_command_purpose,
     detect_target_purpose,
 )
-from cub.repomap.stack.facts import ManifestFacts, ProjectCommand
+from cub.repomap.stack.facts import Fact, ProjectCommand
 from cub.repomap.stack.manifest import Manifest
 
 # Names of files and patterns have dots, slashes or percent signs, variables a dollar.
@@ -20,15 +20,14 @@ _MAX_TARGETS = 8  # of one rule
 _MAX_LINE_CHARS = 1000
 
 
-def read_makefile(manifest: Manifest) -> ManifestFacts:
+def read_makefile(manifest: Manifest) -> Iterator[Fact]:
     """Read the targets of a Makefile."""
     rules = _parse_rules(manifest.text)
     safe = {name: line for name, line in rules.items() if _is_safe(name, line)}
     commands = build_target_commands(manifest, safe, lambda name: f"make {name}")
-    return ManifestFacts(
-        (manifest.make_technology("Make", "build"),),
-        (*commands, *_list_default_command(manifest, rules, commands)),
-    )
+    yield manifest.make_technology("Make", "build")
+    yield from commands
+    yield from _list_default_command(manifest, rules, commands)
 
 
 def _parse_rules(text: str) -> dict[str, str]:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 from cub.repomap.data import load_table
 from cub.repomap.stack.facts import (
     EntryPoint,
-    ManifestFacts,
-    ProjectCommand,
+    Fact,
     ProjectPackage,
     Technology,
     iter_row_commands,
 )
 from cub.repomap.stack.formats import get_xml_text, iter_xml_children, parse_xml
-from cub.repomap.stack.known_packages import find_known_technologies, format_version
 from cub.repomap.stack.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -36,7 +34,7 @@ _MAX_VALUE_CHARS = 500
 _MAX_REFERENCE_DEPTH = 4
 
 
-def read_pom(manifest: Manifest) -> ManifestFacts:
+def read_pom(manifest: Manifest) -> Iterator[Fact]:
     """Read a project of Maven."""
     root = parse_xml(manifest.text)
     if root.tag != "project":
@@ -44,23 +42,14 @@ def read_pom(manifest: Manifest) -> ManifestFacts:
     children = iter_xml_children(root, "properties", "*")
     properties = {child.tag: (child.text or "").strip() for child in children}
     plugins = _get_plugins(root)
-    rows = load_table("tools")["maven"]
-    tools = [rows[name]["name"] for name in plugins if "name" in rows.get(name, {})]
-    is_spring = "spring-boot-maven-plugin" in plugins
-    return ManifestFacts(
-        (
-            *_list_languages(plugins, properties, manifest),
-            manifest.make_technology("Maven", "build"),
-            *find_known_technologies("maven", _iter_groups(root, properties), manifest.path),
-            *(manifest.make_technology(name, "tool") for name in tools),
-        ),
-        tuple(_list_commands(manifest, plugins)),
-        (
-            *_list_entry_points(root, properties, manifest),
-            *(find_spring_applications(manifest) if is_spring else ()),
-        ),
-        tuple(_list_packages(root, properties, manifest)),
-    )
+    yield from _list_languages(plugins, properties, manifest)
+    yield manifest.make_technology("Maven", "build")
+    yield from manifest.find_known("maven", _iter_groups(root, properties))
+    yield from _list_plugin_facts(manifest, plugins)
+    yield from _list_entry_points(root, properties, manifest)
+    if "spring-boot-maven-plugin" in plugins:
+        yield from find_spring_applications(manifest)
+    yield from _list_packages(root, properties, manifest)
 
 
 def _resolve(text: str, properties: dict[str, str]) -> str:
@@ -87,13 +76,12 @@ def _list_languages(
     compiler = plugins.get("maven-compiler-plugin")
     values = [properties.get(key, "") for key in _JAVA_PROPERTIES]
     values += [get_xml_text(compiler, "configuration", key) for key in _COMPILER_SETTINGS]
-    versions = (format_version(_resolve(value, properties)) for value in values)
-    java = next(filter(None, versions), "")
+    java = next(filter(None, (_resolve(value, properties).strip() for value in values)), "")
     others = [name for name in _LANGUAGES if name in plugins]
     if java or not others:
         yield manifest.make_technology("Java", "language", java)
     for name in others:
-        version = format_version(_resolve(get_xml_text(plugins[name], "version"), properties))
+        version = _resolve(get_xml_text(plugins[name], "version"), properties)
         yield manifest.make_technology(_LANGUAGES[name], "language", version)
 
 
@@ -111,15 +99,17 @@ def _iter_groups(root: Element, properties: dict[str, str]) -> Iterator[tuple[st
             yield group, _resolve(get_xml_text(dependency, "version"), properties)
 
 
-def _list_commands(manifest: Manifest, plugins: dict[str, Element]) -> Iterator[ProjectCommand]:
-    """Yield the commands; a module of a larger project has only those that run it."""
+def _list_plugin_facts(manifest: Manifest, plugins: dict[str, Element]) -> Iterator[Fact]:
+    """Yield tools and commands; a module of a larger project has only those that run it."""
     is_module = manifest.exists_above("pom.xml")
-    maven = "./mvnw" if manifest.find_beside("mvnw") else "mvn"
+    maven = manifest.choose_program("./mvnw", "mvn")
     if not is_module:
         build, test = f"{maven} package -DskipTests", f"{maven} test"
         yield from manifest.make_commands(build=build, test=test)
-    for name in plugins:
-        for purpose, goal in iter_row_commands(load_table("tools")["maven"].get(name, {})):
+    rows = load_table("tools")["maven"]
+    for row in (rows[name] for name in plugins if name in rows):
+        yield manifest.make_technology(row.get("name", ""), "tool")
+        for purpose, goal in iter_row_commands(row):
             if purpose == "run" or not is_module:
                 yield manifest.make_command(purpose, f"{maven} {goal}")
 
@@ -130,19 +120,19 @@ def _list_entry_points(
     values = [element.text or "" for element in root.iter("mainClass")]
     values += [properties.get(key, "") for key in _MAIN_PROPERTIES]
     names = dict.fromkeys(_resolve(value.strip(), properties) for value in values)
-    for name in filter(None, names):
+    for name in names:
         yield manifest.make_entry_point(name.rpartition(".")[2], find_class_file(manifest, name))
 
 
 def _list_packages(
     root: Element, properties: dict[str, str], manifest: Manifest
 ) -> Iterator[ProjectPackage]:
-    if name := _resolve(get_xml_text(root, "artifactId"), properties):
-        description = _resolve(get_xml_text(root, "description"), properties)
-        yield manifest.make_package(name, description)
+    name, description = (
+        _resolve(get_xml_text(root, key), properties) for key in ("artifactId", "description")
+    )
+    yield manifest.make_package(name, description)
     for module in iter_xml_children(root, "modules", "module"):
-        folder = manifest.resolve_path((module.text or "").removesuffix("/pom.xml"))
-        if folder:
+        if folder := manifest.resolve_path((module.text or "").removesuffix("/pom.xml")):
             yield manifest.make_member(folder)
 
 

@@ -5,12 +5,12 @@ Those are pnpm-workspace.yaml, lerna.json, nx.json and turbo.json.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from cub.repomap.data import load_table
 from cub.repomap.stack.command_purposes import build_target_commands
-from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, ProjectPackage
+from cub.repomap.stack.facts import Fact, ProjectCommand
 from cub.repomap.stack.formats import as_table, as_texts, parse_json
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import read_yaml_scalars, select_below
@@ -66,54 +66,40 @@ def _load_managers() -> dict[str, dict[str, Any]]:
     return managers
 
 
-def read_pnpm_workspace(manifest: Manifest) -> ManifestFacts:
+def read_pnpm_workspace(manifest: Manifest) -> Iterator[Fact]:
     """Read the members of a workspace of pnpm."""
     scalars = select_below(read_yaml_scalars(manifest.text), "packages")
-    return ManifestFacts(
-        (manifest.make_technology("pnpm", "manager"),),
-        packages=_list_members(manifest, [scalar.value for scalar in scalars]),
-    )
+    yield manifest.make_technology("pnpm", "manager")
+    yield from manifest.make_members([scalar.value for scalar in scalars], "package.json")
 
 
-def read_lerna_json(manifest: Manifest) -> ManifestFacts:
+def read_lerna_json(manifest: Manifest) -> Iterator[Fact]:
     """Read the members of a workspace of Lerna."""
     globs = as_texts(parse_json(manifest.text).get("packages"))
-    return ManifestFacts(
-        (manifest.make_technology("Lerna", "build"),), packages=_list_members(manifest, globs)
-    )
+    yield manifest.make_technology("Lerna", "build")
+    yield from manifest.make_members(globs, "package.json")
 
 
-def _list_members(manifest: Manifest, globs: Sequence[str]) -> tuple[ProjectPackage, ...]:
-    folders = manifest.find_members(globs, "package.json")
-    return tuple(manifest.make_member(folder) for folder in folders)
-
-
-def read_nx_json(manifest: Manifest) -> ManifestFacts:
+def read_nx_json(manifest: Manifest) -> Iterator[Fact]:
     """Read the targets that all packages share; they count if no script calls them."""
     targets = as_table(parse_json(manifest.text).get("targetDefaults"))
-    prefix = detect_node_package_manager(manifest).exec_prefix
-    return ManifestFacts(
-        (manifest.make_technology("Nx", "build"),),
-        _list_task_commands(manifest, targets, lambda name: f"{prefix} nx run-many -t {name}"),
-    )
+    yield manifest.make_technology("Nx", "build")
+    yield from _list_task_commands(manifest, targets, "nx run-many -t")
 
 
-def read_turbo_json(manifest: Manifest) -> ManifestFacts:
+def read_turbo_json(manifest: Manifest) -> Iterator[Fact]:
     """Read the tasks of Turborepo; those of a package that is a part are for the whole."""
     tree = parse_json(manifest.text)
     tasks = as_table(tree.get("tasks")) or as_table(tree.get("pipeline"))
-    prefix = detect_node_package_manager(manifest).exec_prefix
-    if manifest.find_beside("package.json") and manifest.folder:
-        tasks = {}
-    return ManifestFacts(
-        (manifest.make_technology("Turborepo", "build"),),
-        _list_task_commands(manifest, tasks, lambda name: f"{prefix} turbo run {name}"),
-    )
+    yield manifest.make_technology("Turborepo", "build")
+    if not (manifest.find_beside("package.json") and manifest.folder):
+        yield from _list_task_commands(manifest, tasks, "turbo run")
 
 
 def _list_task_commands(
-    manifest: Manifest, names: Iterable[str], format_invocation: Callable[[str], str]
-) -> tuple[ProjectCommand, ...]:
+    manifest: Manifest, names: Iterable[str], runner: str
+) -> Iterator[ProjectCommand]:
+    prefix = detect_node_package_manager(manifest).exec_prefix
     lines = {name: "" for name in names if name.isidentifier()}
-    commands = build_target_commands(manifest, lines, format_invocation)
-    return tuple(command._replace(origin="tool") for command in commands)
+    for command in build_target_commands(manifest, lines, lambda name: f"{prefix} {runner} {name}"):
+        yield command._replace(origin="tool")

@@ -13,14 +13,12 @@ from cub.repomap.data import load_table
 from cub.repomap.stack.command_purposes import build_target_commands, detect_command_purpose
 from cub.repomap.stack.facts import (
     EntryPoint,
-    ManifestFacts,
+    Fact,
     ProjectCommand,
-    ProjectPackage,
     Technology,
     iter_row_commands,
 )
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_json
-from cub.repomap.stack.known_packages import find_known_technologies
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.node_package_manager import (
     NodePackageManager,
@@ -47,16 +45,17 @@ _HOOKS = frozenset({
 })  # fmt: skip
 
 
-def read_package_json(manifest: Manifest) -> ManifestFacts:
+def read_package_json(manifest: Manifest) -> Iterator[Fact]:
     """Read a package.json."""
     tree = parse_json(manifest.text)
     manager = detect_node_package_manager(manifest, get_text_at(tree, "packageManager"))
-    return ManifestFacts(
-        tuple(_list_technologies(tree, manager, manifest)),
-        tuple(_list_commands(tree, manager, manifest)),
-        tuple(find_entry_points(tree, manifest)),
-        tuple(_list_packages(tree, manifest)),
-    )
+    yield from _list_technologies(tree, manager, manifest)
+    yield from _list_commands(tree, manager, manifest)
+    yield from _find_entry_points(tree, manifest)
+    yield manifest.make_package(get_text_at(tree, "name"), get_text_at(tree, "description"))
+    workspaces = tree.get("workspaces")
+    globs = as_texts(workspaces) or as_texts(get_value_at(workspaces, "packages"))
+    yield from manifest.make_members(globs, "package.json")
 
 
 def _list_technologies(
@@ -69,20 +68,20 @@ def _list_technologies(
         yield manifest.make_technology("VS Code extension", "framework", editor)
     else:
         yield manifest.make_technology("Node.js", "runtime", get_text_at(tree, "engines", "node"))
-    yield from list_dependency_technologies(tree, manifest.path)
+    yield from _list_dependencies(tree, manifest)
     if manager.is_explicit or not manifest.exists_above("package.json"):
         yield manifest.make_technology(manager.display_name, "manager", manager.version)
 
 
-def list_dependency_technologies(tree: dict[str, Any], source: str) -> Iterator[Technology]:
+def _list_dependencies(tree: dict[str, Any], manifest: Manifest) -> Iterator[Technology]:
     """Yield the known packages that are needed at run time, and the tools of developers.
 
     A private package is a program of its own: all that it needs counts.
     """
-    yield from find_known_technologies("npm", _iter_dependencies(tree, *_AT_RUN_TIME), source)
+    yield from manifest.find_known("npm", _iter_dependencies(tree, *_AT_RUN_TIME))
     is_program = tree.get("private") is True and not as_table(tree.get("workspaces"))
     development = _iter_dependencies(tree, "devDependencies")
-    for technology in find_known_technologies("npm", development, source):
+    for technology in manifest.find_known("npm", development):
         is_tool = technology.role in ("build", "tool") or technology.name in _COMPILED
         if is_tool or is_program:
             yield technology
@@ -148,16 +147,13 @@ def _infer_tool_commands(
                     yield manifest.make_command(purpose, f"{manager.exec_prefix} {line}")
 
 
-def find_entry_points(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPoint]:
+def _find_entry_points(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPoint]:
     """Yield those whose file is in the project; for a built file, the one it is built from."""
     name = get_text_at(tree, "name")
     for program, target in _list_programs(tree, name)[:_MAX_PROGRAMS]:
-        if path := _find_source(manifest, target):
-            yield manifest.make_entry_point(program, path)
+        yield manifest.make_entry_point(program, _find_source(manifest, target))
     sources = (_find_source(manifest, target) for target in _iter_import_targets(tree))
-    path = next(filter(None, sources), "")
-    if name and path:
-        yield manifest.make_entry_point(name, path)
+    yield manifest.make_entry_point(name, next(filter(None, sources), ""))
 
 
 def _list_programs(tree: dict[str, Any], name: str) -> list[tuple[str, str]]:
@@ -200,11 +196,3 @@ def _find_source(manifest: Manifest, target: str) -> str:
     names += [f"{target.rstrip('/')}/index{ending}" for ending in _ENDINGS]
     paths = (manifest.resolve_path(name) for name in names if len(name) < 200)
     return next((path for path in paths if path in manifest.paths), "")
-
-
-def _list_packages(tree: dict[str, Any], manifest: Manifest) -> Iterator[ProjectPackage]:
-    yield manifest.make_package(get_text_at(tree, "name"), get_text_at(tree, "description"))
-    workspaces = tree.get("workspaces")
-    globs = as_texts(workspaces) or as_texts(get_value_at(workspaces, "packages"))
-    for folder in manifest.find_members(globs, "package.json"):
-        yield manifest.make_member(folder)

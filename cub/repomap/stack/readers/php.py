@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from cub.repomap.data import load_table
 from cub.repomap.stack.command_purposes import detect_target_purpose, rank_target_name
-from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand, iter_row_commands
+from cub.repomap.stack.facts import EntryPoint, Fact, ProjectCommand
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_json
-from cub.repomap.stack.known_packages import find_known_technologies, format_version
+from cub.repomap.stack.known_packages import format_version
 from cub.repomap.stack.manifest import Manifest
 
 # Scripts of these names are called with `run`.
@@ -19,22 +18,17 @@ _COMPOSER_WORDS = frozenset({
 })  # fmt: skip
 
 
-def read_composer_json(manifest: Manifest) -> ManifestFacts:
+def read_composer_json(manifest: Manifest) -> Iterator[Fact]:
     """Read a package of Composer."""
     tree = parse_json(manifest.text)
     tables = as_table(tree.get("require-dev")) | as_table(tree.get("require"))
     packages = {name: format_version(value) for name, value in tables.items()}
-    name, description = get_text_at(tree, "name"), get_text_at(tree, "description")
-    return ManifestFacts(
-        (
-            manifest.make_technology("PHP", "language", packages.get("php", "")),
-            manifest.make_technology("Composer", "manager"),
-            *find_known_technologies("packagist", packages.items(), manifest.path),
-        ),
-        tuple(_list_commands(tree, packages, manifest)),
-        tuple(_list_entry_points(tree, manifest)),
-        (manifest.make_package(name, description),) if name else (),
-    )
+    yield manifest.make_technology("PHP", "language", packages.get("php", ""))
+    yield manifest.make_technology("Composer", "manager")
+    yield from manifest.find_known("packagist", packages.items())
+    yield from _list_commands(tree, packages, manifest)
+    yield from _list_entry_points(tree, manifest)
+    yield manifest.make_package(get_text_at(tree, "name"), get_text_at(tree, "description"))
 
 
 def _list_commands(
@@ -49,9 +43,7 @@ def _list_commands(
         if purpose and not name.startswith(("post-", "pre-")):
             script = f"run {name}" if name in _COMPOSER_WORDS else name
             yield manifest.make_command(purpose, f"composer {script}", "target")
-    for package, row in load_table("tools")["packagist"].items():
-        for purpose, text in iter_row_commands(row) if package in packages else ():
-            yield manifest.make_command(purpose, text)
+    yield from manifest.make_tool_commands("packagist", packages)
 
 
 def _format_script_line(line: str) -> str:
@@ -61,23 +53,18 @@ def _format_script_line(line: str) -> str:
 
 
 def _list_entry_points(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPoint]:
-    for path in as_texts(tree.get("bin")):
-        if target := manifest.resolve_path(path):
-            yield manifest.make_entry_point(target.rpartition("/")[2], target)
+    for target in map(manifest.resolve_path, as_texts(tree.get("bin"))):
+        yield manifest.make_entry_point(target.rpartition("/")[2], target)
     if index := manifest.find_beside("public/index.php", "index.php"):
         yield manifest.make_entry_point("web", manifest.resolve_path(index))
     if get_text_at(tree, "type") in ("", "library"):
         for namespace, folders in as_table(get_value_at(tree, "autoload", "psr-4")).items():
-            for folder in as_texts(folders)[:1]:
-                target = manifest.resolve_path(folder)
-                if namespace and target:
-                    yield manifest.make_entry_point(namespace.rstrip("\\"), target)
+            for target in map(manifest.resolve_path, as_texts(folders)[:1]):
+                yield manifest.make_entry_point(namespace.rstrip("\\"), target)
 
 
-def read_artisan(manifest: Manifest) -> ManifestFacts:
+def read_artisan(manifest: Manifest) -> Iterator[Fact]:
     """Read Laravel's own program, which is there in Laravel's applications alone."""
-    return ManifestFacts(
-        (manifest.make_technology("Laravel", "framework"),),
-        manifest.make_commands(test="php artisan test", run="php artisan serve"),
-        (manifest.make_entry_point("artisan", manifest.path),),
-    )
+    yield manifest.make_technology("Laravel", "framework")
+    yield from manifest.make_commands(test="php artisan test", run="php artisan serve")
+    yield manifest.make_entry_point("artisan", manifest.path)

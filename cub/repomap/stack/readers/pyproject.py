@@ -12,11 +12,9 @@ from cub.repomap.data import load_table
 from cub.repomap.stack.command_purposes import build_target_commands
 from cub.repomap.stack.facts import (
     EntryPoint,
-    ManifestFacts,
+    Fact,
     ProjectCommand,
-    ProjectPackage,
     Technology,
-    combine_facts,
 )
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_toml
 from cub.repomap.stack.manifest import Manifest
@@ -28,7 +26,7 @@ from cub.repomap.stack.readers.python_tools import (
 )
 from cub.repomap.stack.readers.requirements import (
     Requirement,
-    find_required_technologies,
+    iter_versioned_packages,
     list_pytest,
     normalize_package_name,
     parse_requirement,
@@ -47,23 +45,22 @@ class PythonPackageManager(NamedTuple):
     run_prefix: str
 
 
-def read_pyproject(manifest: Manifest) -> ManifestFacts:
+def read_pyproject(manifest: Manifest) -> Iterator[Fact]:
     """Read a project's pyproject.toml."""
     tree = parse_toml(manifest.text)
-    manager = detect_python_package_manager(manifest, tree)
-    project = ManifestFacts(
-        tuple(_list_technologies(tree, manager, manifest)),
-        (
-            *list_task_commands(manifest, tree, manager),
-            *list_install_and_build_commands(manifest, tree, manager),
-        ),
-        tuple(_list_programs(tree, manifest)),
-        tuple(_list_packages(tree, manifest)),
-    )
-    return combine_facts(project, _list_project_tools(manifest, tree, manager))
+    manager = _detect_package_manager(manifest, tree)
+    yield from _list_technologies(tree, manager, manifest)
+    yield from _list_task_commands(manifest, tree, manager)
+    yield from _list_install_and_build_commands(manifest, tree, manager)
+    yield from _list_programs(tree, manifest)
+    project = as_table(tree.get("project")) or as_table(get_value_at(tree, "tool", "poetry"))
+    yield manifest.make_package(get_text_at(project, "name"), get_text_at(project, "description"))
+    globs = as_texts(get_value_at(tree, "tool", "uv", "workspace", "members"))
+    yield from manifest.make_members(globs, "pyproject.toml")
+    yield from _list_project_tools(manifest, tree, manager)
 
 
-def detect_python_package_manager(manifest: Manifest, tree: dict[str, Any]) -> PythonPackageManager:
+def _detect_package_manager(manifest: Manifest, tree: dict[str, Any]) -> PythonPackageManager:
     """Return the manager whose lock file is there, else one whose table is in the file."""
     managers = [
         PythonPackageManager(name, row["prefix"])
@@ -84,7 +81,9 @@ def _list_technologies(
     version = version or get_text_at(tree, "tool", "poetry", "dependencies", "python")
     if version or "project" in tree or get_value_at(tree, "tool", "poetry"):
         yield manifest.make_technology("Python", "language", version)
-    yield from find_required_technologies(list_requirements(tree), manifest.path)
+    requirements = as_texts(get_value_at(tree, "project", "dependencies"))
+    poetry = _iter_poetry_requirements(get_value_at(tree, "tool", "poetry", "dependencies"))
+    yield from manifest.find_known("pypi", [*map(parse_requirement, requirements), *poetry])
     if manager.name:
         yield manifest.make_technology(manager.name, "manager")
     backend = get_text_at(tree, "build-system", "build-backend").partition(".")[0]
@@ -92,7 +91,7 @@ def _list_technologies(
         yield manifest.make_technology(name, "build")
 
 
-def list_install_and_build_commands(
+def _list_install_and_build_commands(
     manifest: Manifest, tree: dict[str, Any], manager: PythonPackageManager
 ) -> Iterator[ProjectCommand]:
     """Yield what to type in a fresh checkout, and for a distribution."""
@@ -121,14 +120,7 @@ def _format_pip_install(tree: dict[str, Any]) -> str:
     return f"pip install {project}{' --group dev' if has_group else ''}"
 
 
-def list_requirements(tree: dict[str, Any]) -> Iterator[Requirement]:
-    """Yield what a program needs to run, without its extras."""
-    for requirement in as_texts(get_value_at(tree, "project", "dependencies")):
-        yield parse_requirement(requirement)
-    yield from _iter_poetry_requirements(get_value_at(tree, "tool", "poetry", "dependencies"))
-
-
-def list_developer_requirements(tree: dict[str, Any]) -> list[Requirement]:
+def _list_developer_requirements(tree: dict[str, Any]) -> list[Requirement]:
     """Return what extras and groups of dependencies hold, those of all managers."""
     tools = as_table(tree.get("tool"))
     groups = [
@@ -157,13 +149,11 @@ def list_developer_requirements(tree: dict[str, Any]) -> list[Requirement]:
 
 
 def _iter_poetry_requirements(dependencies: object) -> Iterator[Requirement]:
-    for name, value in as_table(dependencies).items():
-        if name != "python":
-            version = value if isinstance(value, str) else get_text_at(value, "version")
-            yield normalize_package_name(name), "" if version == "*" else version
+    table = {name: value for name, value in as_table(dependencies).items() if name != "python"}
+    return iter_versioned_packages(table)
 
 
-def list_task_commands(
+def _list_task_commands(
     manifest: Manifest, tree: dict[str, Any], manager: PythonPackageManager
 ) -> Iterator[ProjectCommand]:
     """Yield the commands for the targets of all task runners that are configured in the file."""
@@ -231,32 +221,22 @@ def _list_programs(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPo
         yield manifest.make_entry_point(name, target.partition("[")[0].strip())
 
 
-def _list_packages(tree: dict[str, Any], manifest: Manifest) -> Iterator[ProjectPackage]:
-    project = as_table(tree.get("project")) or as_table(get_value_at(tree, "tool", "poetry"))
-    yield manifest.make_package(get_text_at(project, "name"), get_text_at(project, "description"))
-    globs = as_texts(get_value_at(tree, "tool", "uv", "workspace", "members"))
-    for folder in manifest.find_members(globs, "pyproject.toml"):
-        yield manifest.make_member(folder)
-
-
 def _list_project_tools(
     manifest: Manifest, tree: dict[str, Any], manager: PythonPackageManager
-) -> ManifestFacts:
-    """Return the tools with a table of their own, and those that developers are to install."""
+) -> Iterator[Fact]:
+    """Yield the tools with a table of their own, and those that developers are to install."""
     tools, prefix = as_table(tree.get("tool")), manager.run_prefix
     # Without these keys, `tool.pytest` only configures one of pytest's plugins.
     has_pytest = {"ini_options", "testpaths"}.intersection(as_table(tools.get("pytest")))
     configured = [name for name in tools if name != "pytest" or has_pytest]
     if get_value_at(tools, "ruff", "format") is not None:
         configured.append("ruff-format")
-    installed = {name for name, _ in list_developer_requirements(tree)}
+    installed = {name for name, _ in _list_developer_requirements(tree)}
     has_files = {"files", "packages", "modules"}.intersection(as_table(tools.get("mypy")))
     overrides = {"mypy": "mypy" if has_files else f"mypy {_find_code_folder(tree, manifest)}"}
-    return combine_facts(
-        list_tools(manifest, configured, run_prefix=prefix, overrides=overrides),
-        list_pytest(manifest, installed, prefix),
-        list_tools(manifest, sorted(installed), without_commands=True),
-    )
+    yield from list_tools(manifest, configured, run_prefix=prefix, overrides=overrides)
+    yield from list_pytest(manifest, installed, prefix)
+    yield from list_tools(manifest, sorted(installed), without_commands=True)
 
 
 def _find_code_folder(tree: dict[str, Any], manifest: Manifest) -> str:

@@ -18,7 +18,7 @@ from cub.repomap.stack.command_purposes import (
     detect_command_purpose,
     detect_target_purpose,
 )
-from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, combine_facts, iter_row_commands
+from cub.repomap.stack.facts import Fact, ProjectCommand, iter_row_commands
 from cub.repomap.stack.formats import parse_ini, parse_toml
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import read_yaml_scalars
@@ -31,37 +31,33 @@ _NO_OVERRIDES: Mapping[str, str] = MappingProxyType({})
 _PYTHON = re.compile(r"(?:py|pypy|python)[\d.]*(?:-.*)?|\d[\d.]*")
 
 
-def read_tox_ini(manifest: Manifest) -> ManifestFacts:
+def read_tox_ini(manifest: Manifest) -> Iterator[Fact]:
     """Read the environments of tox, and the sections of other tools."""
     sections = parse_ini(manifest.text)
-    has_tox = any(name == "tox" or name.startswith("testenv") for name in sections)
-    tox = ManifestFacts(
-        (manifest.make_technology("tox", "tool"),) if has_tox else (),
-        list_tox_ini_commands(manifest, manifest.text, detect_run_prefix(manifest)),
-    )
+    if any(name == "tox" or name.startswith("testenv") for name in sections):
+        yield manifest.make_technology("tox", "tool")
+    yield from list_tox_ini_commands(manifest, manifest.text, detect_run_prefix(manifest))
     others = {name: section for name, section in sections.items() if name != "tox"}
-    return combine_facts(tox, list_configured_tools(manifest, others))
+    yield from list_configured_tools(manifest, others)
 
 
-def read_mypy_ini(manifest: Manifest) -> ManifestFacts:
+def read_mypy_ini(manifest: Manifest) -> Iterator[Fact]:
     """Read mypy's own file, which may have sections of other tools."""
     return list_configured_tools(manifest, parse_ini(manifest.text))
 
 
-def read_ruff_toml(manifest: Manifest) -> ManifestFacts:
+def read_ruff_toml(manifest: Manifest) -> Iterator[Fact]:
     """Read ruff's own file: ruff is taken to format if that is configured."""
     names = ["ruff", "ruff-format"] if "format" in parse_toml(manifest.text) else ["ruff"]
     return list_tools(manifest, names, run_prefix=detect_run_prefix(manifest))
 
 
-def read_noxfile(manifest: Manifest) -> ManifestFacts:
+def read_noxfile(manifest: Manifest) -> Iterator[Fact]:
     """Read the sessions of a noxfile.py, which is not run."""
     sessions = dict.fromkeys(_iter_sessions(parse_python(manifest.text)), "")
     prefix = detect_run_prefix(manifest)
-    return ManifestFacts(
-        (manifest.make_technology("nox", "tool"),),
-        build_target_commands(manifest, sessions, lambda name: f"{prefix}nox -s {name}"),
-    )
+    yield manifest.make_technology("nox", "tool")
+    yield from build_target_commands(manifest, sessions, lambda name: f"{prefix}nox -s {name}")
 
 
 def _iter_sessions(tree: ast.Module) -> Iterator[str]:
@@ -80,29 +76,24 @@ def _get_session_name(call: ast.Call | None) -> str:
     return next((name for name in names if isinstance(name, str)), "")
 
 
-def read_pre_commit_config(manifest: Manifest) -> ManifestFacts:
+def read_pre_commit_config(manifest: Manifest) -> Iterator[Fact]:
     """Read the hooks of pre-commit: those of known tools."""
     rows = load_table("tools")["pre_commit"]
     scalars = read_yaml_scalars(manifest.text)
     hooks = [scalar.value for scalar in scalars if scalar.keys[-1:] == ("id",)]
-    names = [rows[hook]["name"] for hook in hooks if "name" in rows.get(hook, {})]
     tools = [rows.get(hook, {}).get("tool", hook) for hook in hooks]
-    return combine_facts(
-        ManifestFacts(
-            (manifest.make_technology("pre-commit", "tool"),),
-            (manifest.make_command("lint", "pre-commit run --all-files"),),
-        ),
-        list_tools(manifest, tools, without_commands=True),
-        list_tools(
-            manifest, {"ruff-format"}.intersection(hooks), run_prefix=detect_run_prefix(manifest)
-        ),
-        ManifestFacts(
-            tuple(manifest.make_technology(name, "tool") for name in dict.fromkeys(names))
-        ),
-    )
+    yield manifest.make_technology("pre-commit", "tool")
+    yield manifest.make_command("lint", "pre-commit run --all-files")
+    yield from list_tools(manifest, tools, without_commands=True)
+    if "ruff-format" in hooks:
+        yield from list_tools(manifest, ["ruff-format"], run_prefix=detect_run_prefix(manifest))
+    for row in (rows[hook] for hook in hooks if hook in rows):
+        yield manifest.make_technology(row.get("name", ""), "tool")
 
 
-def list_configured_tools(manifest: Manifest, sections: dict[str, dict[str, str]]) -> ManifestFacts:
+def list_configured_tools(
+    manifest: Manifest, sections: dict[str, dict[str, str]]
+) -> Iterator[Fact]:
     """Return the tools with a section in setup.cfg, tox.ini or a file of their own."""
     names = [name.removeprefix("tool:").partition(":")[0] for name in sections]
     mypy = sections.get("mypy", {})
@@ -117,23 +108,17 @@ def list_tools(
     run_prefix: str = "",
     overrides: Mapping[str, str] = _NO_OVERRIDES,
     without_commands: bool = False,
-) -> ManifestFacts:
-    """Return the tools that are configured under these names, each once; others are ignored.
+) -> Iterator[Fact]:
+    """Yield the tools that are configured under these names, each once; others are ignored.
 
     `run_prefix` comes before each command. `overrides` has other commands for a tool. With
     `without_commands`, the tools are there, but nothing says that they are run.
     """
     rows = load_table("tools")["python"]
-    known = [name for name in dict.fromkeys(names) if name in rows]
-    technologies = dict.fromkeys(
-        manifest.make_technology(rows[name]["name"], "tool") for name in known
-    )
-    commands = (
-        manifest.make_command(purpose, run_prefix + overrides.get(name, text))
-        for name in known
-        for purpose, text in iter_row_commands(rows[name])
-    )
-    return ManifestFacts(tuple(technologies), () if without_commands else tuple(commands))
+    for name in (name for name in dict.fromkeys(names) if name in rows):
+        yield manifest.make_technology(rows[name]["name"], "tool")
+        for purpose, text in () if without_commands else iter_row_commands(rows[name]):
+            yield manifest.make_command(purpose, run_prefix + overrides.get(name, text))
 
 
 def detect_run_prefix(manifest: Manifest) -> str:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from cub.repomap.stack.facts import ManifestFacts, ProjectCommand, Technology, combine_facts
-from cub.repomap.stack.formats import as_table, get_text_at, get_value_at, parse_toml
-from cub.repomap.stack.known_packages import find_known_technologies
+from cub.repomap.stack.facts import Fact, ProjectCommand
+from cub.repomap.stack.formats import as_table, get_text_at, parse_toml
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.python_tools import detect_run_prefix, list_tools
 from cub.repomap.stack.yaml_reader import read_yaml_scalars, select_below
@@ -28,29 +27,27 @@ _MAX_LINES = 5000
 Requirement = tuple[str, str]  # a normalized name and its versions
 
 
-def read_requirements(manifest: Manifest) -> ManifestFacts:
+def read_requirements(manifest: Manifest) -> Iterator[Fact]:
     """Read what is needed at run time, unless the file's name or an `-e .` says otherwise."""
     requirements = [parse_requirement(line) for line in iter_requirements(manifest.text)]
     stem = manifest.name.removesuffix(".txt").removesuffix(".in").lower()
-    at_run_time = _AT_RUN_TIME.fullmatch(stem) and not _ITSELF.search(manifest.text)
-    known = find_required_technologies(requirements, manifest.path) if at_run_time else ()
+    yield manifest.make_technology("Python", "language")
+    if _AT_RUN_TIME.fullmatch(stem) and not _ITSELF.search(manifest.text):
+        yield from manifest.find_known("pypi", requirements)
+    if manifest.path.endswith(".txt"):
+        yield from _list_install_commands(manifest)
     names = [name for name, _ in requirements]
-    commands = _list_install_commands(manifest) if manifest.path.endswith(".txt") else ()
-    return combine_facts(
-        ManifestFacts((manifest.make_technology("Python", "language"), *known), commands),
-        list_pytest(manifest, names, detect_run_prefix(manifest)),
-        list_tools(manifest, names, without_commands=True),
-    )
+    yield from list_pytest(manifest, names, detect_run_prefix(manifest))
+    yield from list_tools(manifest, names, without_commands=True)
 
 
-def _list_install_commands(manifest: Manifest) -> tuple[ProjectCommand, ...]:
-    """Return none if a manager with a lock file installs; type it above `requirements/`."""
+def _list_install_commands(manifest: Manifest) -> Iterator[ProjectCommand]:
+    """Yield none if a manager with a lock file installs; type it above `requirements/`."""
     folder, _, name = manifest.path.rpartition("/")
     if folder.rpartition("/")[2] == "requirements":
         name, folder = f"requirements/{name}", folder.rpartition("/")[0]
-    if detect_run_prefix(manifest) or "constraint" in name:
-        return ()
-    return (ProjectCommand("install", f"pip install -r {name}", manifest.path, folder),)
+    if not detect_run_prefix(manifest) and "constraint" not in name:
+        yield ProjectCommand("install", f"pip install -r {name}", manifest.path, folder)
 
 
 def iter_requirements(text: str) -> Iterator[str]:
@@ -75,45 +72,32 @@ def normalize_package_name(name: str) -> str:
     return _SEPARATORS.sub("-", name[:200]).lower()
 
 
-def find_required_technologies(
-    requirements: Iterable[Requirement], source: str
-) -> tuple[Technology, ...]:
-    """Return the known packages among those that a program needs at run time."""
-    return find_known_technologies("pypi", requirements, source)
-
-
-def list_pytest(manifest: Manifest, names: Iterable[str], run_prefix: str) -> ManifestFacts:
+def list_pytest(manifest: Manifest, names: Iterable[str], run_prefix: str) -> Iterator[Fact]:
     """Return pytest with its command, if it is among the packages."""
     return list_tools(manifest, {"pytest"}.intersection(names), run_prefix=run_prefix)
 
 
-def read_pipfile(manifest: Manifest) -> ManifestFacts:
+def iter_versioned_packages(table: object) -> Iterator[Requirement]:
+    """Yield the packages of a table of Pipenv or Poetry, whose values may have a `version`."""
+    for name, value in as_table(table).items():
+        version = value if isinstance(value, str) else get_text_at(value, "version")
+        yield normalize_package_name(name), "" if version == "*" else version
+
+
+def read_pipfile(manifest: Manifest) -> Iterator[Fact]:
     """Read Pipenv's packages."""
     tree = parse_toml(manifest.text)
     version = get_text_at(tree, "requires", "python_version")
-    requirements = [
-        (normalize_package_name(name), _get_pipfile_version(value))
-        for name, value in as_table(tree.get("packages")).items()
-    ]
+    yield manifest.make_technology("Python", "language", version)
+    yield from manifest.find_known("pypi", iter_versioned_packages(tree.get("packages")))
+    yield manifest.make_technology("Pipenv", "manager")
+    yield manifest.make_command("install", "pipenv install --dev")
     developers = [normalize_package_name(name) for name in as_table(tree.get("dev-packages"))]
-    technologies = (
-        manifest.make_technology("Python", "language", version),
-        *find_required_technologies(requirements, manifest.path),
-        manifest.make_technology("Pipenv", "manager"),
-    )
-    return combine_facts(
-        ManifestFacts(technologies, (manifest.make_command("install", "pipenv install --dev"),)),
-        list_pytest(manifest, developers, "pipenv run "),
-        list_tools(manifest, developers, without_commands=True),
-    )
+    yield from list_pytest(manifest, developers, "pipenv run ")
+    yield from list_tools(manifest, developers, without_commands=True)
 
 
-def _get_pipfile_version(value: object) -> str:
-    version = value if isinstance(value, str) else get_value_at(value, "version")
-    return version if isinstance(version, str) and version != "*" else ""
-
-
-def read_conda_environment(manifest: Manifest) -> ManifestFacts:
+def read_conda_environment(manifest: Manifest) -> Iterator[Fact]:
     """Read environment.yml: the packages of conda, and those of pip below them.
 
     Beside a project that says itself what it needs, they are for its developers.
@@ -124,29 +108,18 @@ def read_conda_environment(manifest: Manifest) -> ManifestFacts:
     requirements = [
         parse_requirement(re.sub(r"(?<![<>=!~])=(?!=)", "==", line, count=1)) for line in lines
     ]
-    is_program = not manifest.find_beside("pyproject.toml", "setup.py")
-    technologies = (
-        manifest.make_technology("Python", "language", python[1].strip("= ") if python else ""),
-        *(find_required_technologies(requirements, manifest.path) if is_program else ()),
-        manifest.make_technology("conda", "manager"),
-    )
-    install = manifest.make_command("install", f"conda env create -f {manifest.name}")
-    return combine_facts(
-        ManifestFacts(technologies, (install,)),
-        list_tools(manifest, (name for name, _ in requirements), without_commands=True),
-    )
+    yield manifest.make_technology("Python", "language", python[1].strip("= ") if python else "")
+    if not manifest.find_beside("pyproject.toml", "setup.py"):
+        yield from manifest.find_known("pypi", requirements)
+    yield manifest.make_technology("conda", "manager")
+    yield manifest.make_command("install", f"conda env create -f {manifest.name}")
+    yield from list_tools(manifest, (name for name, _ in requirements), without_commands=True)
 
 
-def read_manage_py(manifest: Manifest) -> ManifestFacts:
+def read_manage_py(manifest: Manifest) -> Iterator[Fact]:
     """Read Django's manage.py, known by its words; other scripts of this name tell nothing."""
-    if "DJANGO_SETTINGS_MODULE" not in manifest.text and "django" not in manifest.text:
-        return ManifestFacts()
-    prefix = f"{detect_run_prefix(manifest)}python manage.py"
-    return ManifestFacts(
-        (manifest.make_technology("Django", "framework"),),
-        (
-            manifest.make_command("run", f"{prefix} runserver"),
-            manifest.make_command("test", f"{prefix} test"),
-        ),
-        (manifest.make_entry_point("manage.py", manifest.path),),
-    )
+    if "DJANGO_SETTINGS_MODULE" in manifest.text or "django" in manifest.text:
+        prefix = f"{detect_run_prefix(manifest)}python manage.py"
+        yield manifest.make_technology("Django", "framework")
+        yield from manifest.make_commands(run=f"{prefix} runserver", test=f"{prefix} test")
+        yield manifest.make_entry_point("manage.py", manifest.path)

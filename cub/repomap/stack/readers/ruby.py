@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cub.repomap.stack.command_purposes import detect_name_purpose, rank_target_name
-from cub.repomap.stack.facts import ManifestFacts, ProjectCommand
-from cub.repomap.stack.formats import iter_code_lines
-from cub.repomap.stack.known_packages import find_known_technologies
+from cub.repomap.stack.command_purposes import iter_named_targets
+from cub.repomap.stack.facts import Fact, ProjectCommand
+from cub.repomap.stack.formats import find_first, iter_code_lines
 from cub.repomap.stack.manifest import Manifest
 
 _GEM = re.compile(r"""gem[ \t(]++["']([\w.-]++)["'](?:,[ \t]*+["']([^"']++)["'])?""")
@@ -32,29 +31,19 @@ _MAX_LINE_CHARS = 500
 _MAX_NAMESPACES = 8
 
 
-def read_gemfile(manifest: Manifest) -> ManifestFacts:
+def read_gemfile(manifest: Manifest) -> Iterator[Fact]:
     """Read a Gemfile, line by line."""
     lines = list(iter_code_lines(manifest.text))
-    gems = dict(_iter_gems(_GEM, lines))
-    return ManifestFacts(
-        (
-            manifest.make_technology("Ruby", "language", _find_first(_RUBY, lines)),
-            manifest.make_technology("Bundler", "manager"),
-            *find_known_technologies("rubygems", _iter_gems(_GEM, lines), manifest.path),
-        ),
-        (manifest.make_command("install", "bundle install"), *_list_gem_commands(manifest, gems)),
-    )
+    gems = _list_gems(_GEM, lines)
+    yield manifest.make_technology("Ruby", "language", find_first(_RUBY, lines))
+    yield manifest.make_technology("Bundler", "manager")
+    yield from manifest.find_known("rubygems", gems)
+    yield manifest.make_command("install", "bundle install")
+    yield from _list_gem_commands(manifest, dict(gems))
 
 
-def _find_first(pattern: re.Pattern[str], lines: list[str]) -> str:
-    """Return the pattern's group in the first line that begins with it, "" for none."""
-    return next((match[1] for line in lines if (match := pattern.match(line))), "")
-
-
-def _iter_gems(pattern: re.Pattern[str], lines: list[str]) -> Iterator[tuple[str, str]]:
-    for line in lines:
-        if gem := pattern.match(line):
-            yield gem[1], gem[2] or ""
+def _list_gems(pattern: re.Pattern[str], lines: list[str]) -> list[tuple[str, str]]:
+    return [(gem[1], gem[2] or "") for line in lines if (gem := pattern.match(line))]
 
 
 def _list_gem_commands(manifest: Manifest, gems: dict[str, str]) -> Iterator[ProjectCommand]:
@@ -64,48 +53,33 @@ def _list_gem_commands(manifest: Manifest, gems: dict[str, str]) -> Iterator[Pro
         yield manifest.make_command("test", "bin/rails test")
     if "rubocop" in gems or any(name.startswith("rubocop-") for name in gems):
         yield manifest.make_command("lint", "bundle exec rubocop")
-    if "standard" in gems:
-        yield manifest.make_command("lint", "bundle exec standardrb")
-    if "sorbet" in gems:
-        yield manifest.make_command("typecheck", "bundle exec srb tc")
+    yield from manifest.make_tool_commands("rubygems", gems)
 
 
-def read_gemspec(manifest: Manifest) -> ManifestFacts:
+def read_gemspec(manifest: Manifest) -> Iterator[Fact]:
     """Read a gemspec, line by line."""
     lines = list(iter_code_lines(manifest.text))
-    gems = dict(_iter_gems(_DEPENDENCY, lines))
+    gems = dict(_list_gems(_DEPENDENCY, lines))
+    yield manifest.make_technology("Ruby", "language", find_first(_REQUIRED_RUBY, lines))
+    yield from manifest.find_known("rubygems", gems.items())
+    yield from _list_gem_commands(manifest, gems)
     fields = {match[1]: match[2] for line in reversed(lines) if (match := _SPEC.match(line))}
     name = fields.get("name") or manifest.name.removesuffix(".gemspec")
+    library = f"lib/{name}.rb", f"lib/{name.replace('-', '/')}.rb"
+    for usual in ((f"exe/{name}", f"bin/{name}"), library):
+        path = manifest.resolve_path(manifest.find_beside(*usual))
+        yield manifest.make_entry_point(name, path)
     description = fields.get("summary") or fields.get("description", "")
-    program = manifest.find_beside(f"exe/{name}", f"bin/{name}")
-    library = manifest.find_beside(f"lib/{name}.rb", f"lib/{name.replace('-', '/')}.rb")
-    return ManifestFacts(
-        (
-            manifest.make_technology("Ruby", "language", _find_first(_REQUIRED_RUBY, lines)),
-            *find_known_technologies("rubygems", gems.items(), manifest.path),
-        ),
-        tuple(_list_gem_commands(manifest, gems)),
-        tuple(
-            manifest.make_entry_point(name, manifest.resolve_path(path))
-            for path in (program, library)
-            if path
-        ),
-        (manifest.make_package(name, description),),
-    )
+    yield manifest.make_package(name, description)
 
 
-def read_rakefile(manifest: Manifest) -> ManifestFacts:
+def read_rakefile(manifest: Manifest) -> Iterator[Fact]:
     """Read the tasks of Rake; in a gem, `install` installs the gem itself."""
-    names = sorted(set(_iter_tasks(manifest.text)), key=lambda name: (rank_target_name(name), name))
+    yield manifest.make_technology("Rake", "tool")
     rake = "bundle exec rake" if manifest.find_beside("Gemfile") else "rake"
-    return ManifestFacts(
-        (manifest.make_technology("Rake", "tool"),),
-        tuple(
-            manifest.make_command(purpose, f"{rake} {name}", "target")
-            for name in names
-            if (purpose := detect_name_purpose(name)) and not name.startswith("install")
-        ),
-    )
+    for purpose, name in iter_named_targets(_iter_tasks(manifest.text)):
+        if not name.startswith("install"):
+            yield manifest.make_command(purpose, f"{rake} {name}", "target")
 
 
 def _iter_tasks(text: str) -> Iterator[str]:
@@ -126,36 +100,15 @@ def _iter_tasks(text: str) -> Iterator[str]:
                 yield name[1] if name else usual_name
 
 
-def read_rubocop(manifest: Manifest) -> ManifestFacts:
-    """Read nothing of RuboCop's file but that it is there."""
-    program = "bin/rubocop" if manifest.find_beside("bin/rubocop") else "bundle exec rubocop"
-    return ManifestFacts(
-        (manifest.make_technology("RuboCop", "tool"),),
-        manifest.make_commands(lint=program, format=f"{program} -a"),
-    )
-
-
-def read_rspec(manifest: Manifest) -> ManifestFacts:
-    """Read nothing of RSpec's file but that it is there."""
-    program = "bin/rspec" if manifest.find_beside("bin/rspec") else "bundle exec rspec"
-    return ManifestFacts(
-        (manifest.make_technology("RSpec", "tool"),), manifest.make_commands(test=program)
-    )
-
-
-def read_rails_application(manifest: Manifest) -> ManifestFacts:
+def read_rails_application(manifest: Manifest) -> Iterator[Fact]:
     """Read `config/application.rb`, which makes a folder a Rails application."""
     if "Rails::Application" not in manifest.text:
-        return ManifestFacts()
+        return
     path, paths = manifest.path, manifest.paths
-    run = "bin/dev" if "bin/dev" in paths else "bin/rails server"
-    commands = [ProjectCommand("run", run, path)]
+    yield manifest.make_technology("Ruby on Rails", "framework")
+    yield ProjectCommand("run", "bin/dev" if "bin/dev" in paths else "bin/rails server", path)
     if "bin/setup" in paths:
-        commands.append(ProjectCommand("install", "bin/setup", path))
+        yield ProjectCommand("install", "bin/setup", path)
     if "test/test_helper.rb" in paths:
-        commands.append(ProjectCommand("test", "bin/rails test", path))
-    return ManifestFacts(
-        (manifest.make_technology("Ruby on Rails", "framework"),),
-        tuple(commands),
-        (manifest.make_entry_point("rails", path),),
-    )
+        yield ProjectCommand("test", "bin/rails test", path)
+    yield manifest.make_entry_point("rails", path)

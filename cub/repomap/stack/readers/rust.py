@@ -6,33 +6,36 @@ from collections.abc import Iterator
 from typing import Any
 
 from cub.repomap.stack.command_purposes import detect_target_purpose
-from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand, ProjectPackage
+from cub.repomap.stack.facts import Fact, ProjectCommand
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_toml
-from cub.repomap.stack.known_packages import find_known_technologies, format_version
+from cub.repomap.stack.known_packages import format_version
 from cub.repomap.stack.manifest import Manifest
 
 _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
-def read_cargo_toml(manifest: Manifest) -> ManifestFacts:
+def read_cargo_toml(manifest: Manifest) -> Iterator[Fact]:
     """Read a package or a workspace of Cargo."""
     tree = parse_toml(manifest.text)
     is_fuzzed = get_value_at(tree, "package", "metadata", "cargo-fuzz") is not None
     is_root = "workspace" in tree or not manifest.exists_above("Cargo.toml")
+    yield manifest.make_technology("Rust", "language", _get_rust_version(tree))
+    yield manifest.make_technology("Cargo", "manager")
+    yield from manifest.find_known("crates", _iter_dependencies(tree))
     programs = {} if is_fuzzed else _get_programs(tree, manifest)
-    return ManifestFacts(
-        (
-            manifest.make_technology("Rust", "language", _get_rust_version(tree)),
-            manifest.make_technology("Cargo", "manager"),
-            *find_known_technologies("crates", _iter_dependencies(tree), manifest.path),
-        ),
-        tuple(_list_commands(tree, programs, manifest)) if is_root and not is_fuzzed else (),
-        (
-            *(manifest.make_entry_point(name, path) for name, path in programs.items()),
-            *(_list_libraries(tree, manifest) if is_root and not is_fuzzed else ()),
-        ),
-        tuple(_list_packages(tree, manifest)),
-    )
+    yield from (manifest.make_entry_point(name, path) for name, path in programs.items())
+    name = get_text_at(tree, "package", "name")
+    if is_root and not is_fuzzed:
+        yield from _list_commands(tree, programs, manifest)
+        file = get_text_at(tree, "lib", "path") or manifest.find_beside("src/lib.rs")
+        library = get_text_at(tree, "lib", "name") or name
+        yield manifest.make_entry_point(library, manifest.resolve_path(file))
+    yield manifest.make_package(name, get_text_at(tree, "package", "description"))
+    for member in manifest.make_members(
+        as_texts(get_value_at(tree, "workspace", "members")), "Cargo.toml"
+    ):
+        if member.folder != manifest.folder:
+            yield member
 
 
 def _get_rust_version(tree: dict[str, Any]) -> str:
@@ -45,14 +48,14 @@ def _get_rust_version(tree: dict[str, Any]) -> str:
     return ", ".join(part for part in (rust, edition and f"edition {edition}") if part)
 
 
-def _iter_dependencies(tree: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _iter_dependencies(tree: dict[str, Any]) -> Iterator[tuple[str, object]]:
     """Yield the crates of all tables, with their real names, without the project's own."""
     platforms = [as_table(part) for part in as_table(tree.get("target")).values()]
     for part in (tree, as_table(tree.get("workspace")), *platforms):
         for key in _TABLES:
             for name, value in as_table(part.get(key)).items():
                 if get_value_at(value, "path") is None:
-                    version = format_version(get_value_at(value, "version") or value)
+                    version = get_value_at(value, "version") or value
                     yield get_text_at(value, "package") or name, version
 
 
@@ -69,14 +72,6 @@ def _list_commands(
     yield from manifest.make_commands(lint="cargo fmt --check", format="cargo fmt")
     if "package" in tree and len(programs) == 1:
         yield manifest.make_command("run", "cargo run")
-
-
-def _list_libraries(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPoint]:
-    file = get_text_at(tree, "lib", "path") or manifest.find_beside("src/lib.rs")
-    name = get_text_at(tree, "lib", "name") or get_text_at(tree, "package", "name")
-    path = manifest.resolve_path(file)
-    if name and path:
-        yield manifest.make_entry_point(name, path)
 
 
 def _get_programs(tree: dict[str, Any], manifest: Manifest) -> dict[str, str]:
@@ -107,36 +102,18 @@ def _iter_default_programs(tree: dict[str, Any], manifest: Manifest) -> Iterator
             yield name.removesuffix(".rs"), manifest.resolve_path(f"src/bin/{path}")
 
 
-def _list_packages(tree: dict[str, Any], manifest: Manifest) -> Iterator[ProjectPackage]:
-    """Yield the package, and without names the members of its workspace, which have their own."""
-    if name := get_text_at(tree, "package", "name"):
-        yield manifest.make_package(name, get_text_at(tree, "package", "description"))
-    globs = as_texts(get_value_at(tree, "workspace", "members"))
-    for folder in manifest.find_members(globs, "Cargo.toml"):
-        if folder != manifest.folder:
-            yield manifest.make_member(folder)
-
-
-def read_cargo_config(manifest: Manifest) -> ManifestFacts:
+def read_cargo_config(manifest: Manifest) -> Iterator[Fact]:
     """Read aliases, which are other names of arguments: `xtask = "run --package xtask --"`."""
     folder = manifest.folder.rpartition("/")[0]
-    aliases = as_table(parse_toml(manifest.text).get("alias"))
-    lines = {name: f"cargo {' '.join(as_texts(value))}" for name, value in aliases.items()}
-    return ManifestFacts(
-        commands=tuple(
-            ProjectCommand(purpose, f"cargo {name}", manifest.path, folder, "target")
-            for name, line in lines.items()
-            if (purpose := detect_target_purpose(name, line))
-        )
-    )
+    for name, value in as_table(parse_toml(manifest.text).get("alias")).items():
+        if purpose := detect_target_purpose(name, f"cargo {' '.join(as_texts(value))}"):
+            yield ProjectCommand(purpose, f"cargo {name}", manifest.path, folder, "target")
 
 
-def read_rust_toolchain(manifest: Manifest) -> ManifestFacts:
+def read_rust_toolchain(manifest: Manifest) -> Iterator[Fact]:
     """Read the toolchain; the file without a suffix may hold a channel alone."""
     text = manifest.text.strip()
     is_channel = "\n" not in text and "[" not in text and not manifest.path.endswith(".toml")
     channel = text if is_channel else get_text_at(parse_toml(text), "toolchain", "channel")
-    version = format_version(channel)
-    return ManifestFacts(
-        (manifest.make_technology("Rust", "language", version),) if version else ()
-    )
+    if version := format_version(channel):
+        yield manifest.make_technology("Rust", "language", version)

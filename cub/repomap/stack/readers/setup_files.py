@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from cub.repomap.stack.facts import ManifestFacts, ProjectPackage, combine_facts
+from cub.repomap.stack.facts import Fact, ProjectPackage
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, parse_ini, split_ini_lines
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.python_tools import (
@@ -20,16 +20,12 @@ from cub.repomap.stack.readers.python_tools import (
     list_tox_ini_commands,
     parse_python,
 )
-from cub.repomap.stack.readers.requirements import (
-    find_required_technologies,
-    list_pytest,
-    parse_requirement,
-)
+from cub.repomap.stack.readers.requirements import list_pytest, parse_requirement
 
 _MAX_PROGRAMS = 12
 
 
-def read_setup_py(manifest: Manifest) -> ManifestFacts:
+def read_setup_py(manifest: Manifest) -> Iterator[Fact]:
     """Read the keywords of setup.py's call of `setup`."""
     keywords = parse_setup_keywords(manifest.text)
     points = keywords.get("entry_points")
@@ -37,7 +33,7 @@ def read_setup_py(manifest: Manifest) -> ManifestFacts:
     programs = sections.get("console_scripts", ())
     if isinstance(programs, dict):
         programs = [f"{name} = {target}" for name, target in programs.items()]
-    project = _build_facts(
+    yield from _list_project_facts(
         manifest,
         manifest.make_package(get_text_at(keywords, "name"), get_text_at(keywords, "description")),
         get_text_at(keywords, "python_requires"),
@@ -46,9 +42,7 @@ def read_setup_py(manifest: Manifest) -> ManifestFacts:
     )
     extras = as_table(keywords.get("extras_require")).values()
     groups = [keywords.get("tests_require"), *extras]
-    return combine_facts(
-        project, _list_tests(manifest, [line for group in groups for line in _list_lines(group)])
-    )
+    yield from _list_tests(manifest, [line for group in groups for line in _list_lines(group)])
 
 
 def parse_setup_keywords(text: str) -> dict[str, Any]:
@@ -84,53 +78,43 @@ def _list_lines(value: object) -> list[str]:
     return as_texts(list(value)) if isinstance(value, list | tuple) else []
 
 
-def read_setup_cfg(manifest: Manifest) -> ManifestFacts:
+def read_setup_cfg(manifest: Manifest) -> Iterator[Fact]:
     """Read the project and the tools of setup.cfg."""
     sections = parse_ini(manifest.text)
     metadata, options = sections.get("metadata", {}), sections.get("options", {})
-    project = _build_facts(
+    yield from _list_project_facts(
         manifest,
         manifest.make_package(metadata.get("name", ""), metadata.get("description", "")),
         options.get("python_requires", ""),
         split_ini_lines(options.get("install_requires", "")),
         split_ini_lines(sections.get("options.entry_points", {}).get("console_scripts", "")),
     )
-    tox = list_tox_ini_commands(manifest, manifest.text, "") if "tox:tox" in sections else ()
+    if "tox:tox" in sections:
+        yield from list_tox_ini_commands(manifest, manifest.text, "")
+    yield from list_configured_tools(manifest, sections)
     extras = sections.get("options.extras_require", {}).values()
     groups = [options.get("tests_require", ""), *extras]
-    return combine_facts(
-        project,
-        ManifestFacts(commands=tox),
-        list_configured_tools(manifest, sections),
-        _list_tests(manifest, [line for group in groups for line in split_ini_lines(group)]),
-    )
+    yield from _list_tests(manifest, [line for group in groups for line in split_ini_lines(group)])
 
 
-def _list_tests(manifest: Manifest, requirements: list[str]) -> ManifestFacts:
+def _list_tests(manifest: Manifest, requirements: list[str]) -> Iterator[Fact]:
     """Return pytest with its command, if it is among what developers need."""
     names = {parse_requirement(line)[0] for line in requirements}
     return list_pytest(manifest, names, detect_run_prefix(manifest))
 
 
-def _build_facts(
+def _list_project_facts(
     manifest: Manifest,
     package: ProjectPackage,
     python_version: str,
     requirements: list[str],
     programs: list[str],
-) -> ManifestFacts:
-    """Return the facts of a project; it is installed by this file if that names it, alone."""
-    is_installed = bool(package.name) and not manifest.find_beside("pyproject.toml")
-    entry_points = (line.partition("=") for line in programs[:_MAX_PROGRAMS])
-    return ManifestFacts(
-        (
-            manifest.make_technology("Python", "language", python_version),
-            *find_required_technologies(map(parse_requirement, requirements), manifest.path),
-        ),
-        (manifest.make_command("install", "pip install -e ."),) if is_installed else (),
-        tuple(
-            manifest.make_entry_point(name.strip(), target.partition("[")[0].strip())
-            for name, _, target in entry_points
-        ),
-        (package,),
-    )
+) -> Iterator[Fact]:
+    """Yield the facts of a project; it is installed by this file if that names it, alone."""
+    yield manifest.make_technology("Python", "language", python_version)
+    yield from manifest.find_known("pypi", map(parse_requirement, requirements))
+    if package.name and not manifest.find_beside("pyproject.toml"):
+        yield manifest.make_command("install", "pip install -e .")
+    for name, _, target in (line.partition("=") for line in programs[:_MAX_PROGRAMS]):
+        yield manifest.make_entry_point(name.strip(), target.partition("[")[0].strip())
+    yield package

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cub.repomap.stack.facts import EntryPoint, ManifestFacts, ProjectCommand
+from cub.repomap.stack.facts import EntryPoint, Fact
 from cub.repomap.stack.formats import iter_code_lines, strip_comments
-from cub.repomap.stack.known_packages import find_known_technologies
 from cub.repomap.stack.manifest import Manifest
 
 _TOOLS = re.compile(r"//[ \t]*+swift-tools-version[ \t]*+:[ \t]*+([\d.]++)")
@@ -30,7 +29,7 @@ class _Target(NamedTuple):
     path: str
 
 
-def read_package_swift(manifest: Manifest) -> ManifestFacts:
+def read_package_swift(manifest: Manifest) -> Iterator[Fact]:
     """Read a package of Swift's package manager."""
     tools = _TOOLS.match(manifest.text.lstrip())
     text = strip_comments(manifest.text, "//")
@@ -42,17 +41,17 @@ def read_package_swift(manifest: Manifest) -> ManifestFacts:
         (match[1].rstrip("/").rpartition("/")[2].removesuffix(".git"), match[2] or "")
         for match in _DEPENDENCY.finditer(text)
     ]
-    programs = tuple(_list_programs(targets, manifest))
-    return ManifestFacts(
-        (
-            manifest.make_technology("Swift", "language", tools[1] if tools else ""),
-            manifest.make_technology("Swift Package Manager", "manager"),
-            *find_known_technologies("swift", dependencies, manifest.path),
-        ),
-        tuple(_list_commands(targets, programs, manifest)),
-        programs,
-        (manifest.make_package(name[1]),),
-    )
+    yield manifest.make_technology("Swift", "language", tools[1] if tools else "")
+    yield manifest.make_technology("Swift Package Manager", "manager")
+    yield from manifest.find_known("swift", dependencies)
+    yield manifest.make_command("build", "swift build")
+    if any(target.kind == "testTarget" for target in targets):
+        yield manifest.make_command("test", "swift test")
+    programs = list(_list_programs(targets, manifest))
+    if len(programs) == 1:
+        yield manifest.make_command("run", "swift run")
+    yield from programs
+    yield manifest.make_package(name[1])
 
 
 def _parse_targets(text: str) -> list[_Target]:
@@ -76,31 +75,13 @@ def _list_programs(targets: list[_Target], manifest: Manifest) -> Iterator[Entry
             yield manifest.make_entry_point(name, manifest.resolve_path(file or folder))
 
 
-def _list_commands(
-    targets: list[_Target], programs: tuple[EntryPoint, ...], manifest: Manifest
-) -> Iterator[ProjectCommand]:
-    yield manifest.make_command("build", "swift build")
-    if any(target.kind == "testTarget" for target in targets):
-        yield manifest.make_command("test", "swift test")
-    if len(programs) == 1:
-        yield manifest.make_command("run", "swift run")
-
-
-def read_podfile(manifest: Manifest) -> ManifestFacts:
+def read_podfile(manifest: Manifest) -> Iterator[Fact]:
     """Read the platforms and the pods of CocoaPods."""
     lines = list(iter_code_lines(manifest.text))
-    pods = [match.groups("") for line in lines if (match := _POD.match(line))]
-    platforms = [match.groups("") for line in lines if (match := _PLATFORM.match(line))]
-    packages = [(name.partition("/")[0], version) for name, version in pods]
-    return ManifestFacts(
-        (
-            *(
-                manifest.make_technology(_PLATFORMS[name], "runtime", version)
-                for name, version in platforms
-                if name in _PLATFORMS
-            ),
-            manifest.make_technology("CocoaPods", "manager"),
-            *find_known_technologies("swift", packages, manifest.path),
-        ),
-        manifest.make_commands(install="pod install"),
-    )
+    for platform in filter(None, map(_PLATFORM.match, lines)):
+        name, version = platform.groups("")
+        yield manifest.make_technology(_PLATFORMS.get(name, ""), "runtime", version)
+    yield manifest.make_technology("CocoaPods", "manager")
+    pods = [pod.groups("") for pod in filter(None, map(_POD.match, lines))]
+    yield from manifest.find_known("swift", [(pod.partition("/")[0], at) for pod, at in pods])
+    yield manifest.make_command("install", "pod install")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from cub.repomap.stack.command_purposes import build_target_commands, detect_name_purpose
-from cub.repomap.stack.facts import ManifestFacts, ProjectCommand
+from cub.repomap.stack.facts import Fact, ProjectCommand
 from cub.repomap.stack.formats import as_table, get_value_at, parse_toml
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.pyproject import format_task
@@ -19,16 +20,14 @@ _MAX_LINE_CHARS = 500
 _MAX_PROCFILE_CHARS = 10_000
 
 
-def read_script(manifest: Manifest) -> ManifestFacts:
+def read_script(manifest: Manifest) -> Iterator[Fact]:
     """Read a script such as `scripts/test` or `bin/dev`; a file without `#!` is not one."""
     purpose = detect_name_purpose(manifest.name.removesuffix(".sh"))
-    if purpose is None or not manifest.text.startswith("#!"):
-        return ManifestFacts()
-    command = ProjectCommand(purpose, manifest.path, manifest.path, origin="target")
-    return ManifestFacts(commands=(command,))
+    if purpose and manifest.text.startswith("#!"):
+        yield ProjectCommand(purpose, manifest.path, manifest.path, origin="target")
 
 
-def read_justfile(manifest: Manifest) -> ManifestFacts:
+def read_justfile(manifest: Manifest) -> Iterator[Fact]:
     """Read the recipes of a justfile that are not private and need no arguments."""
     recipes: dict[str, list[str]] = {}
     recipe: list[str] = []
@@ -46,10 +45,8 @@ def read_justfile(manifest: Manifest) -> ManifestFacts:
                 recipes[header[1]] = recipe
             is_private = False
     lines = {name: "\n".join(recipe) for name, recipe in recipes.items()}
-    return ManifestFacts(
-        (manifest.make_technology("just", "tool"),),
-        build_target_commands(manifest, lines, lambda name: f"just {name}"),
-    )
+    yield manifest.make_technology("just", "tool")
+    yield from build_target_commands(manifest, lines, lambda name: f"just {name}")
 
 
 def _needs_arguments(parameters: str) -> bool:
@@ -57,7 +54,7 @@ def _needs_arguments(parameters: str) -> bool:
     return any("=" not in one and not one.startswith("*") for one in parameters.split())
 
 
-def read_taskfile(manifest: Manifest) -> ManifestFacts:
+def read_taskfile(manifest: Manifest) -> Iterator[Fact]:
     """Read the tasks of a Taskfile that are not internal."""
     tasks: dict[str, list[str]] = {}
     internal = set()
@@ -70,25 +67,19 @@ def read_taskfile(manifest: Manifest) -> ManifestFacts:
             if key in ((), ("cmd",), ("cmds",), ("0",)) and len(lines) < _MAX_RECIPE_LINES:
                 lines.append(scalar.value)
     public = {name: "\n".join(lines) for name, lines in tasks.items() if name not in internal}
-    return ManifestFacts(
-        (manifest.make_technology("Task", "tool"),),
-        build_target_commands(manifest, public, lambda name: f"task {name}"),
-    )
+    yield manifest.make_technology("Task", "tool")
+    yield from build_target_commands(manifest, public, lambda name: f"task {name}")
 
 
-def read_mise(manifest: Manifest) -> ManifestFacts:
+def read_mise(manifest: Manifest) -> Iterator[Fact]:
     """Read the tasks of mise."""
     tasks = as_table(parse_toml(manifest.text).get("tasks"))
     lines = {name: format_task(get_value_at(task, "run") or task) for name, task in tasks.items()}
-    return ManifestFacts(
-        (manifest.make_technology("mise", "tool"),),
-        build_target_commands(manifest, lines, lambda name: f"mise run {name}"),
-    )
+    yield manifest.make_technology("mise", "tool")
+    yield from build_target_commands(manifest, lines, lambda name: f"mise run {name}")
 
 
-def read_procfile(manifest: Manifest) -> ManifestFacts:
+def read_procfile(manifest: Manifest) -> Iterator[Fact]:
     """Read the first process that serves; one with variables can't be typed as it is."""
-    process = _PROCESS.search(manifest.text[:_MAX_PROCFILE_CHARS])
-    if process is None:
-        return ManifestFacts()
-    return ManifestFacts(commands=(manifest.make_command("run", process[2].strip(), "target"),))
+    if process := _PROCESS.search(manifest.text[:_MAX_PROCFILE_CHARS]):
+        yield manifest.make_command("run", process[2].strip(), "target")
