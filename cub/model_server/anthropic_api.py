@@ -17,41 +17,21 @@ from cub.model_server.exchange import (
     render_stream,
 )
 
-_ERROR_TYPES = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    413: "request_too_large",
-    429: "rate_limit_error",
-    529: "overloaded_error",
-}
 # Claude Code asks with all its tools what the user may type next.
 _SUGGESTION = "[SUGGESTION MODE"
 
 
 def parse_messages_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
     """Return what a request has; one without tools, or for a single token, is a side request."""
-    system = tuple(iterate_texts(body.get("system")))
-    more_system, texts = list_message_texts(list_objects(body, "messages"))
+    texts = list_message_texts(list_objects(body, "messages"))
     tools = {
         str(tool.get("name")): get_object(tool, "input_schema")
         for tool in list_objects(body, "tools")
     }
-    return RecordedRequest(
-        api="anthropic",
-        path=path,
-        model=str(body.get("model", "")),
-        system="\n\n".join(system + more_system),
-        texts=system + texts,
-        tools=tools,
-        is_side_request=not tools
-        or body.get("max_tokens") == 1
-        or any(text.startswith(_SUGGESTION) for text in texts[-1:]),
-        is_streamed=body.get("stream") is True,
-        body=body,
-        headers={},
-    )
+    is_suggestion = any(text.startswith(_SUGGESTION) for text in texts[-1:])
+    is_side_request = not tools or body.get("max_tokens") == 1 or is_suggestion
+    texts = (*iterate_texts(body.get("system")), *texts)
+    return RecordedRequest(path, body, texts, tools, is_side_request)
 
 
 def render_messages_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
@@ -60,17 +40,6 @@ def render_messages_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
     if is_streamed:
         return render_stream(_build_events(message), named=True)
     return [json.dumps(message).encode()]
-
-
-def render_messages_error(status: int, message: str) -> bytes:
-    """Return an error."""
-    kind = _ERROR_TYPES.get(status, "api_error")
-    return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
-
-
-def count_tokens_as_messages(tokens: int) -> bytes:
-    """Return the answer to a request to count tokens."""
-    return json.dumps({"input_tokens": tokens}).encode()
 
 
 def _build_message(turn: ModelTurn) -> dict[str, Any]:
@@ -86,13 +55,13 @@ def _build_message(turn: ModelTurn) -> dict[str, Any]:
         "role": "assistant",
         "model": turn.model,
         "content": content,
-        "stop_reason": turn.stop_reason or ("tool_use" if turn.calls else "end_turn"),
+        "stop_reason": turn.reply.stop_reason or ("tool_use" if turn.calls else "end_turn"),
         "stop_sequence": None,
         "usage": {
-            "input_tokens": turn.input_tokens - turn.cached_tokens,
+            "input_tokens": turn.reply.input_tokens - turn.reply.cached_tokens,
             "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": turn.cached_tokens,
-            "output_tokens": turn.output_tokens,
+            "cache_read_input_tokens": turn.reply.cached_tokens,
+            "output_tokens": turn.reply.output_tokens,
         },
     }
 

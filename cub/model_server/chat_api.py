@@ -12,6 +12,7 @@ from cub.model_server.exchange import (
     RecordedRequest,
     ScriptedCall,
     cut_text,
+    iterate_texts,
     list_message_texts,
     render_arguments,
     render_stream,
@@ -26,26 +27,18 @@ _END = b"data: [DONE]\n\n"
 
 def parse_chat_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
     """Return what a request has; one without tools may be a side request."""
-    system, texts = list_message_texts(list_objects(body, "messages"))
+    messages = list(list_objects(body, "messages"))
     functions = [get_object(tool, "function") for tool in list_objects(body, "tools")]
-    head = "\n".join(system)[:1000]
-    return RecordedRequest(
-        api="chat",
-        path=path,
-        model=str(body.get("model", "")),
-        system="\n\n".join(system),
-        texts=texts,
-        tools={str(f.get("name")): get_object(f, "parameters") for f in functions},
-        is_side_request=not functions and any(phrase in head for phrase in _SIDE_PROMPTS),
-        is_streamed=body.get("stream") is True,
-        body=body,
-        headers={},
-    )
+    tools = {str(one.get("name")): get_object(one, "parameters") for one in functions}
+    system = [one for one in messages if one.get("role") in ("system", "developer")]
+    head = "\n".join(iterate_texts(system))[:1000]
+    is_side_request = not tools and any(phrase in head for phrase in _SIDE_PROMPTS)
+    return RecordedRequest(path, body, list_message_texts(messages), tools, is_side_request)
 
 
 def render_chat_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
     """Return a completion as JSON, or as its chunks."""
-    reason = _REASONS.get(turn.stop_reason) or ("tool_calls" if turn.calls else "stop")
+    reason = _REASONS.get(turn.reply.stop_reason) or ("tool_calls" if turn.calls else "stop")
     if is_streamed:
         ends = [*((delta, None) for delta in _build_deltas(turn)), ({}, reason)]
         chunks = [_build_chunk(turn, {"delta": d, "finish_reason": end}) for d, end in ends]
@@ -84,9 +77,9 @@ def _build_chunk(
         "model": turn.model,
         "choices": [{"index": 0, **choice}],
         "usage": {
-            "prompt_tokens": turn.input_tokens,
-            "completion_tokens": turn.output_tokens,
-            "total_tokens": turn.input_tokens + turn.output_tokens,
-            "prompt_tokens_details": {"cached_tokens": turn.cached_tokens},
+            "prompt_tokens": turn.reply.input_tokens,
+            "completion_tokens": turn.reply.output_tokens,
+            "total_tokens": turn.reply.input_tokens + turn.reply.output_tokens,
+            "prompt_tokens_details": {"cached_tokens": turn.reply.cached_tokens},
         },
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cub.json_values import get_object, list_texts
@@ -13,34 +14,32 @@ _COMMAND_ARGUMENTS = ("command", "cmd")
 # Tools that run a shell line: of Claude Code, Codex (three), Gemini CLI and Qwen Code, opencode.
 _SHELL_TOOLS = ("Bash", "exec_command", "shell_command", "shell", "run_shell_command", "bash")
 _TEXT_KEYS = ("text", "content", "output", "parts", "functionResponse", "response")
-_FINAL_TEXT = "Done."
-_SIDE_TEXT = "Short note"
 
 
 class RecordedRequest(NamedTuple):
     """Hold a request for a model's reply.
 
-    `api` is anthropic, responses, chat or gemini; `path` has no query. `texts` is each text that
-    reaches the model, in order: system, developer and user messages and results of tools, and
-    `system` the first two of these as one text. `tools` maps the name of a tool to the JSON Schema
-    of its arguments. A side request is one for a title, a summary or a test of the connection.
-    `headers` has lower-case names, and no secrets.
+    `path` has no query; `body` has the model and `stream` also where the path says them. `texts` is
+    each text that reaches the model, in order: system, developer and user messages and results of
+    tools. `tools` maps the name of a tool to the JSON Schema of its arguments. A side request is
+    one for a title, a summary or a test of the connection.
     """
 
-    api: str
     path: str
-    model: str
-    system: str
+    body: Mapping[str, Any]
     texts: tuple[str, ...]
     tools: Mapping[str, Mapping[str, Any]]
     is_side_request: bool
-    is_streamed: bool
-    body: Mapping[str, Any]
-    headers: Mapping[str, str]
 
-    def count_occurrences(self, text: str) -> int:
-        """Return how often a text reached the model with this request."""
-        return sum(part.count(text) for part in self.texts)
+    @property
+    def model(self) -> str:
+        """Return the name of the model."""
+        return str(self.body.get("model", ""))
+
+    @property
+    def is_streamed(self) -> bool:
+        """Return whether it asks for a stream."""
+        return self.body.get("stream") is True
 
 
 class ScriptedCall(NamedTuple):
@@ -50,50 +49,36 @@ class ScriptedCall(NamedTuple):
     arguments: Mapping[str, Any] | str
 
 
-class Reply(NamedTuple):
-    """Hold what the model answers: a text, then a shell command, then calls; or an error.
+@dataclass(frozen=True)
+class Reply:
+    """Hold what the model answers: a text, then a shell command, then calls.
 
-    A request without a tool for shell commands gets the command as text. A status other than 200
-    makes an error with `message`, in the API's own shape. A reply that `hangs` sends no byte until
-    the server is closed. `input_tokens` includes `cached_tokens`.
-
-    `stop_reason` is max_tokens, refusal, or "" for the one that the content has. The Responses API
-    has a kind of text for a refusal instead. `body` is sent instead of all that. `deliver` takes
-    the events of a stream and returns the pieces that are written, each at once: it may cut them,
-    add some, or wait. If it raises OSError, the connection is closed in the middle of the reply, or
-    before one that is no stream.
+    A request without a tool for shell commands gets the command as text. `stop_reason` is
+    max_tokens, refusal, or "" for the one that the content has. The Responses API has a kind of
+    text for a refusal instead. `input_tokens` includes `cached_tokens`.
     """
 
     text: str = ""
     command: str = ""
     calls: Sequence[ScriptedCall] = ()
     stop_reason: str = ""
-    status: int = 200
-    headers: Mapping[str, str] = {}
-    message: str = ""
-    hangs: bool = False
     input_tokens: int = 1000
     output_tokens: int = 50
     cached_tokens: int = 0
-    body: str = ""
-    deliver: Callable[[Iterable[bytes]], Iterable[bytes]] = iter
 
 
-FINAL_REPLY = Reply(_FINAL_TEXT)
-SIDE_REPLY = Reply(_SIDE_TEXT, input_tokens=10, output_tokens=2)
+FINAL_REPLY = Reply("Done.")
+SIDE_REPLY = Reply("Short note", input_tokens=10, output_tokens=2)
 
 
 class ModelTurn(NamedTuple):
-    """Hold a reply as the APIs write it."""
+    """Hold what the APIs write of a reply, with its command as a call or in the text."""
 
     number: int
     model: str
     text: str
     calls: tuple[ScriptedCall, ...]
-    stop_reason: str
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
+    reply: Reply
 
 
 def build_turn(number: int, request: RecordedRequest, reply: Reply) -> ModelTurn:
@@ -105,16 +90,7 @@ def build_turn(number: int, request: RecordedRequest, reply: Reply) -> ModelTurn
         calls.insert(0, ScriptedCall(tool, arguments))
     elif reply.command:
         text = f"{text}\n\n    {reply.command}".strip()
-    return ModelTurn(
-        number,
-        request.model,
-        text,
-        tuple(calls),
-        reply.stop_reason,
-        reply.input_tokens,
-        reply.output_tokens,
-        reply.cached_tokens,
-    )
+    return ModelTurn(number, request.model, text, tuple(calls), reply)
 
 
 def _build_arguments(command: str, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,15 +118,10 @@ def iterate_texts(value: Any) -> Iterator[str]:
             yield from iterate_texts(value.get(key))
 
 
-def list_message_texts(
-    messages: Iterable[Mapping[str, Any]],
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the texts of system and developer messages, and all texts except the model's own."""
-    kinds = [(str(m.get("role")), text) for m in messages for text in iterate_texts(m)]
-    return (
-        tuple(text for role, text in kinds if role in ("system", "developer")),
-        tuple(text for role, text in kinds if role not in ("assistant", "model")),
-    )
+def list_message_texts(messages: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return all texts of messages except the model's own."""
+    others = (one for one in messages if one.get("role") not in ("assistant", "model"))
+    return tuple(text for one in others for text in iterate_texts(one))
 
 
 def render_arguments(arguments: Mapping[str, Any] | str) -> str:

@@ -20,24 +20,13 @@ from cub.model_server.exchange import (
 def parse_responses_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
     """Return what a request has; one without tools is a side request."""
     prompt = {"role": "user", "content": body.get("input")}
-    instructions = tuple(iterate_texts(body.get("instructions")))
-    developer, texts = list_message_texts([*list_objects(body, "input")] or [prompt])
+    items = list_message_texts([*list_objects(body, "input")] or [prompt])
+    texts = (*iterate_texts(body.get("instructions")), *items)
     tools = {
         str(tool.get("name")): get_object(tool, "parameters")
         for tool in list_objects(body, "tools")
     }
-    return RecordedRequest(
-        api="responses",
-        path=path,
-        model=str(body.get("model", "")),
-        system="\n\n".join(instructions + developer),
-        texts=instructions + texts,
-        tools=tools,
-        is_side_request=not tools,
-        is_streamed=body.get("stream") is True,
-        body=body,
-        headers={},
-    )
+    return RecordedRequest(path, body, texts, tools, is_side_request=not tools)
 
 
 def render_responses_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
@@ -48,19 +37,11 @@ def render_responses_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
     return [json.dumps(response).encode()]
 
 
-def render_openai_error(status: int, message: str) -> bytes:
-    """Return an error, as both of OpenAI's APIs write it."""
-    kinds = {401: "invalid_api_key", 429: "rate_limit_exceeded"}
-    kind = kinds.get(status, "server_error" if status >= 500 else "invalid_request_error")
-    error = {"message": message, "type": kind, "param": None, "code": kind}
-    return json.dumps({"error": error}).encode()
-
-
 def _build_response(turn: ModelTurn) -> dict[str, Any]:
     output: list[dict[str, Any]] = []
     if turn.text or not turn.calls:
         part: dict[str, Any] = {"type": "output_text", "text": turn.text, "annotations": []}
-        if turn.stop_reason == "refusal":
+        if turn.reply.stop_reason == "refusal":
             part = {"type": "refusal", "refusal": turn.text}
         message = {"id": f"msg_{turn.number}", "role": "assistant", "status": "completed"}
         output.append({"type": "message", **message, "content": [part]})
@@ -77,11 +58,11 @@ def _build_response(turn: ModelTurn) -> dict[str, Any]:
         "model": turn.model,
         "output": output,
         "usage": {
-            "input_tokens": turn.input_tokens,
-            "input_tokens_details": {"cached_tokens": turn.cached_tokens},
-            "output_tokens": turn.output_tokens,
+            "input_tokens": turn.reply.input_tokens,
+            "input_tokens_details": {"cached_tokens": turn.reply.cached_tokens},
+            "output_tokens": turn.reply.output_tokens,
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": turn.input_tokens + turn.output_tokens,
+            "total_tokens": turn.reply.input_tokens + turn.reply.output_tokens,
         },
     }
 

@@ -9,7 +9,7 @@ from cub.agent.anthropic_model import AnthropicModel
 from cub.agent.conversation import Message, make_user_message
 from cub.agent.model import Model, ModelEndpoint, ModelRequest, ReplyEvent, ToolDefinition
 from cub.agent.openai_model import OpenAIModel
-from cub.model_server.server import ModelServer
+from tests.model_server.faults import ModelServer
 
 READ = ToolDefinition("Read", "Read a file.", {"type": "object", "properties": {}})
 KEY = "sk-proj-4f9Xq2LmB7vT1cZ8"

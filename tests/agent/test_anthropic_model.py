@@ -25,10 +25,10 @@ from cub.agent.model import (
     ReplyEvent,
     TextDelta,
 )
-from cub.model_server.exchange import Reply, render_stream
-from cub.model_server.server import ModelServer
+from cub.model_server.exchange import render_stream
 from cub.tokens import TokenUsage
 from tests.agent.services import OPEN_MODELS, READ, SERVICES, ask, make_request
+from tests.model_server.faults import ModelServer, Reply
 
 EPHEMERAL = {"type": "ephemeral"}
 CALL = ToolCall("t1", "Read", {"path": "a"})

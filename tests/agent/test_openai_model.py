@@ -24,10 +24,10 @@ from cub.agent.model import (
     ToolDefinition,
 )
 from cub.agent.openai_model import OpenAIModel
-from cub.model_server.exchange import Reply, render_stream
-from cub.model_server.server import ModelServer
+from cub.model_server.exchange import render_stream
 from cub.tokens import TokenUsage
 from tests.agent.services import OPEN_MODELS, READ, SERVICES, ask, make_request
+from tests.model_server.faults import ModelServer, Reply
 
 PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
 

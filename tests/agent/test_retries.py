@@ -20,9 +20,9 @@ from cub.agent.model import (
     classify_status,
 )
 from cub.agent.retries import MAX_RETRIES, stream_with_retries
-from cub.model_server.exchange import Reply, ScriptedCall
-from cub.model_server.server import ModelServer
+from cub.model_server.exchange import ScriptedCall
 from tests.agent.services import SERVICES, make_request, stop_after
+from tests.model_server.faults import ModelServer, Reply
 
 CALL = ToolCall("1", "Read", {})
 BUSY = ModelError("busy", "service", status=529)

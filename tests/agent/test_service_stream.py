@@ -19,8 +19,7 @@ from cub.agent.model import ModelEndpoint, ModelError, ReplyEnd, TextDelta
 from cub.agent.service_stream import make_tool_call
 from cub.errors import CubError
 from cub.installation import find_installation
-from cub.model_server.exchange import Reply, ScriptedCall
-from cub.model_server.server import ModelServer
+from cub.model_server.exchange import ScriptedCall
 from cub.tokens import TokenUsage
 from tests.agent.services import (
     KEY,
@@ -32,6 +31,7 @@ from tests.agent.services import (
     make_request,
     stop_after,
 )
+from tests.model_server.faults import ModelServer, Reply
 
 TWO_CALLS = (ScriptedCall("Read", {"path": "a/ü.py"}), ScriptedCall("Bash", {"command": "ls\n"}))
 
@@ -282,7 +282,7 @@ def test_half_a_surrogate_pair_is_not_sent(service: Service) -> None:
         ask(service.connect(server), make_user_message("a\udcff.py: ü"))
         [request] = server.requests
     assert request.texts[-1] == "a?.py: ü"
-    assert request.headers["content-type"] == "application/json"
+    assert server.headers[0]["content-type"] == "application/json"
 
 
 def test_what_came_before_a_failure_was_yielded(service: Service) -> None:

@@ -13,10 +13,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from cub.model_server.exchange import Reply
 from cub.store.events import Event
 from tests.actions.run.shop import Done
 from tests.agents.conftest import CHECK, AgentProject, StartAgent, write_file
+from tests.model_server.faults import Reply, count_occurrences
 
 DONE = Reply("I did it.\n\nStatus: done")
 TEXT = "Use me@example.com, @kept.txt, `@kept.txt` and @missing/file.\n\n    @property\n"
@@ -76,13 +76,13 @@ class AgentRuns:
         (system,) = made.shop.cub.glob("runs/*/s-2/1/system.md")
         contract = system.read_text().strip().splitlines()[0]
         for text in (contract, "Title: Do s-2", "missing/file", "kept.txt`", "property"):
-            assert (text, first.count_occurrences(text)) == (text, 1)
+            assert (text, count_occurrences(first, text)) == (text, 1)
 
     def test_the_next_attempt_is_told_which_test_fails(self, start: Start) -> None:
         made = start(write_file("sum", "wrong"), DONE, Reply("Again.", ": > wrong; echo b > b"))
         done = made.run()
         assert done.outcomes == ["checks_failed", "ok"]
-        assert made.requests[2].count_occurrences("tests/test_a.py::sum")
+        assert count_occurrences(made.requests[2], "tests/test_a.py::sum")
 
     def test_an_agent_that_is_stuck_is_believed(self, start: Start) -> None:
         made = start(then=Reply("I tried.\n\n<stuck>no database here</stuck>"))

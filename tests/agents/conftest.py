@@ -19,10 +19,10 @@ import psutil
 import pytest
 
 from cub.agent_profiles.profiles import redirect_agent
-from cub.model_server.exchange import RecordedRequest, Reply
-from cub.model_server.server import ModelServer
+from cub.model_server.exchange import RecordedRequest
 from cub.store.events import Event
 from tests.actions.run.shop import Done, Shop, shop
+from tests.model_server.faults import ModelServer, Reply
 
 pytest.register_assert_rewrite("tests.agents.agent_runs")
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import pytest
 
-from cub.model_server.exchange import Reply
 from tests.agents.agent_runs import DONE, AgentRuns, Start, failure
 from tests.agents.conftest import write_file
+from tests.model_server.faults import Reply
 
 
 class AcpRuns(AgentRuns):

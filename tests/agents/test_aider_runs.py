@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cub.model_server.exchange import Reply
 from tests.agents.agent_runs import AgentRuns, Start, failure
+from tests.model_server.faults import Reply, count_occurrences
 
 
 def edit_file(text: str, name: str = "new.txt") -> Reply:
@@ -34,7 +34,7 @@ class TestAider(AgentRuns):
         made = start(edit_file("sum", "wrong"), edit_file("b"))
         done = made.run()
         assert done.outcomes == ["checks_failed", "ok"]
-        assert made.requests[1].count_occurrences("tests/test_a.py::sum")
+        assert count_occurrences(made.requests[1], "tests/test_a.py::sum")
 
     def test_a_limit_is_waited_for(self, start: Start) -> None:
         """As aider tries again soon, one refusal is none for the run."""
@@ -66,5 +66,5 @@ class TestAider(AgentRuns):
         made.shop.commit()
         made.shop.task("s-2", description="Follow baking.md.")
         made.run(task="s-2", iterations=1)
-        assert made.requests[0].count_occurrences("Rye bread rests.") == 1
+        assert count_occurrences(made.requests[0], "Rye bread rests.") == 1
         assert not (home / ".aider.conf.yml").exists()

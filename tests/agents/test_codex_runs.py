@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cub.model_server.exchange import Reply
 from tests.agents.agent_runs import DONE, AgentRuns, Start, failure
 from tests.agents.conftest import write_file
+from tests.model_server.faults import Reply, count_occurrences
 
 _RULE = 'prefix_rule(pattern=["git", "push"], decision="forbidden")\n'
 
@@ -44,4 +44,4 @@ class TestCodex(AgentRuns):
         made = start(close, DONE)
         done = made.run(iterations=1, worktree=worktree)
         assert done.outcomes == ["ok"]
-        assert made.requests[1].count_occurrences("Asked the run to close s-1")
+        assert count_occurrences(made.requests[1], "Asked the run to close s-1")

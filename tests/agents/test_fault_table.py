@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from cub.errors import CubError
-from cub.model_server.exchange import RecordedRequest, Reply
+from cub.model_server.exchange import RecordedRequest
 from tests.actions.run.shop import Done
 from tests.agents.agent_runs import DONE, failure
 from tests.agents.conftest import CHECK, AgentProject, StartAgent, write_file
+from tests.model_server.faults import Reply, find_api
 
 Step = Reply | Callable[[RecordedRequest], Reply]
 _WORDS = "I will look at the files of this project first, and then write."
@@ -79,7 +80,7 @@ _BODIES: Mapping[tuple[int, str], Mapping[str, Any]] = {
 
 def _refuse(status: int, what: str) -> Step:
     """An error as the service of each API writes it."""
-    return lambda one: Reply(status=status, body=json.dumps(_BODIES[status, what][one.api]))
+    return lambda one: Reply(status=status, body=json.dumps(_BODIES[status, what][find_api(one)]))
 
 
 def _play(*steps: Step) -> Callable[[RecordedRequest], Reply]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from cub.model_server.exchange import Reply
 from tests.agents.agent_runs import AgentRuns, Start, failure
+from tests.model_server.faults import Reply
 
 _SETTINGS = ".config/opencode/opencode.json"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cub.model_server.exchange import Reply
 from tests.agents.agent_runs import DONE, AgentRuns, Start, failure
 from tests.agents.conftest import write_file
+from tests.model_server.faults import Reply
 
 
 class TestPi(AgentRuns):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cub.harness.harness_registry import NATIVE_HARNESSES
-from cub.model_server.exchange import Reply
 from tests.agents.conftest import StartAgent, write_file
+from tests.model_server.faults import Reply
 
 _AGENTS = [harness.facts.name for harness in NATIVE_HARNESSES]
 # aider has no tools: it edits what the model's text says.

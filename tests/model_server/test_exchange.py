@@ -11,6 +11,7 @@ from cub.model_server.chat_api import parse_chat_request
 from cub.model_server.exchange import Reply, build_turn
 from cub.model_server.gemini_api import parse_gemini_request
 from cub.model_server.responses_api import parse_responses_request
+from tests.model_server.faults import read_system
 
 STRING = {"type": "string"}
 
@@ -60,7 +61,7 @@ def test_messages_of_anthropic() -> None:
     ]
     request = parse_messages_request("/v1/messages", {"system": "system", "messages": messages})
     assert request.texts == ("system", "user", "late", "result", "part")
-    assert request.system == "system\n\nlate"
+    assert read_system(request) == "system\n\nlate"
 
 
 def test_messages_of_responses() -> None:
@@ -74,7 +75,7 @@ def test_messages_of_responses() -> None:
     ]
     request = parse_responses_request("/responses", {"instructions": "i", "input": items})
     assert request.texts == ("i", "d", "user", "result", "part")
-    assert request.system == "i\n\nd"
+    assert read_system(request) == "i\n\nd"
     assert parse_responses_request("/responses", {"input": "plain"}).texts == ("plain",)
 
 

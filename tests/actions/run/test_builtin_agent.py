@@ -18,12 +18,12 @@ import pytest
 
 from cub.agent_profiles.profiles import redirect_agent
 from cub.errors import CubError
-from cub.model_server.exchange import RecordedRequest, Reply, ScriptedCall
-from cub.model_server.server import ModelServer
+from cub.model_server.exchange import RecordedRequest, ScriptedCall
 from cub.store.events import Event
 from tests.actions.run.shop import Done, Shop, surroundings
 from tests.examples import keep_few
 from tests.fork_server import start_cub
+from tests.model_server.faults import ModelServer, Reply, count_occurrences
 
 # Every line of `wrong` is a failing test.
 _CHECK = "sed 's/.*/FAILED tests\\/test_a.py::&/' wrong; test ! -s wrong && echo 1 passed"
@@ -117,8 +117,8 @@ def test_the_next_attempt_is_told_which_test_fails(start: Start, model: str) -> 
     done = made.run(iterations=2, model=model or None)
     assert done.outcomes == ["checks_failed", "ok"]
     first, *_, retry = (one for one in made.requests if len(one.texts) == 2)
-    assert first.count_occurrences("tests/test_a.py::sum") == 0
-    assert retry.count_occurrences("tests/test_a.py::sum")
+    assert count_occurrences(first, "tests/test_a.py::sum") == 0
+    assert count_occurrences(retry, "tests/test_a.py::sum")
 
 
 _FAILURES = [

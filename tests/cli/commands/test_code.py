@@ -13,10 +13,10 @@ import pytest
 
 from cub.harness.base import Transcript
 from cub.harness.event_protocol import EventProtocolReader
-from cub.model_server.exchange import RecordedRequest, Reply, ScriptedCall
-from cub.model_server.server import ModelServer
+from cub.model_server.exchange import RecordedRequest, ScriptedCall
 from tests.command_line import Result
 from tests.conftest import Cub, environment
+from tests.model_server.faults import ModelServer, Reply, find_api, read_system
 
 SCRIPT = """\
     conversations:
@@ -208,9 +208,9 @@ def test_texts_are_added_to_the_system_prompt_which_never_changes(project: Path,
         words = ("--append-system-prompt", "In words.", "--append-system-prompt-file", "more.md")
         assert run_with_server(cub, server, "-p", "Go.", *words).code == 0
         first, second = server.requests
-    assert first.system == second.system
+    assert read_system(first) == read_system(second)
     for text in ("In words.", "From a file.", "Speak softly.", project.as_posix()):
-        assert first.system.count(text) == 1
+        assert read_system(first).count(text) == 1
 
 
 def test_a_wrong_key_ends_the_session_with_a_login_event(cub: Cub) -> None:
@@ -232,7 +232,7 @@ def test_a_model_of_a_local_server_needs_no_key(project: Path, cub: Cub) -> None
         done = cub("code", "-p", "Hi.")
         (request,) = server.requests
     assert (done.code, done.out) == (0, "Hello.\n")
-    assert (request.api, request.model) == ("chat", "qwen3")
+    assert (find_api(request), request.model) == ("chat", "qwen3")
 
 
 @pytest.mark.usefixtures("project")
