@@ -12,14 +12,10 @@ from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
 from threading import Lock, Thread
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from urllib.parse import unquote
 
-from cub.model_server.anthropic_api import (
-    parse_messages_request,
-    render_messages_turn,
-)
-from cub.model_server.chat_api import parse_chat_request, render_chat_turn
+from cub.model_server.apis import APIS, ModelApi
 from cub.model_server.exchange import (
     FINAL_REPLY,
     SIDE_REPLY,
@@ -28,38 +24,12 @@ from cub.model_server.exchange import (
     Reply,
     build_turn,
 )
-from cub.model_server.gemini_api import (
-    parse_gemini_request,
-    render_gemini_turn,
-)
-from cub.model_server.responses_api import (
-    parse_responses_request,
-    render_responses_turn,
-)
 
 _POLL_SECONDS = 0.02  # how long closing may take
 _MAX_BODY = 64 << 20
 _MODELS = {"object": "list", "data": [], "models": [], "has_more": False}
 
 
-class ModelApi(NamedTuple):
-    """Hold an API: the paths that ask for a reply, and how to read and write its messages."""
-
-    path: re.Pattern[str]
-    parse: Callable[[str, Mapping[str, Any]], RecordedRequest]
-    render_turn: Callable[[ModelTurn, bool], list[bytes]]
-
-
-_APIS = (
-    ModelApi(re.compile(r".*/messages"), parse_messages_request, render_messages_turn),
-    ModelApi(
-        re.compile(r".*/models/[^/]+:(streamGenerateContent|generateContent)"),
-        parse_gemini_request,
-        render_gemini_turn,
-    ),
-    ModelApi(re.compile(r".*/responses"), parse_responses_request, render_responses_turn),
-    ModelApi(re.compile(r".*/chat/completions"), parse_chat_request, render_chat_turn),
-)
 # Requests to count tokens: agents do it to know how full their context is.
 _COUNTERS = (
     (re.compile(r".*/messages/count_tokens"), "input_tokens"),
@@ -182,7 +152,7 @@ class ModelHandler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a request for a reply, or to count tokens."""
         path = self._get_path()
-        api = next((one for one in _APIS if one.path.fullmatch(path)), None)
+        api = next((one for one in APIS if one.path.fullmatch(path)), None)
         counters = [name for pattern, name in _COUNTERS if pattern.fullmatch(path)]
         try:
             body = self._read_body()

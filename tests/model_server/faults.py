@@ -11,8 +11,9 @@ from typing import Any
 
 from cub.json_values import list_objects
 from cub.model_server import exchange, server
+from cub.model_server.apis import ModelApi
 from cub.model_server.exchange import ModelTurn, RecordedRequest
-from cub.model_server.server import ModelApi, ModelHandler
+from cub.model_server.server import ModelHandler
 
 _API_PATHS = {"/messages": "anthropic", "/responses": "responses", "/completions": "chat"}
 _ANTHROPIC_ERRORS = {

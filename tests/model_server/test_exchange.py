@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from cub.model_server.anthropic_api import parse_messages_request
-from cub.model_server.chat_api import parse_chat_request
+from cub.model_server.apis import (
+    parse_chat_request,
+    parse_gemini_request,
+    parse_messages_request,
+    parse_responses_request,
+)
 from cub.model_server.exchange import Reply, build_turn
-from cub.model_server.gemini_api import parse_gemini_request
-from cub.model_server.responses_api import parse_responses_request
 from tests.model_server.faults import read_system
 
 STRING = {"type": "string"}

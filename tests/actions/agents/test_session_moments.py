@@ -4,7 +4,7 @@ import pytest
 
 from cub.actions.agents.session_moments import Moment, find_obstacle, find_texts
 from cub.agent_profiles.profiles import NAMED_PROFILES
-from cub.model_server.anthropic_api import parse_messages_request
+from cub.model_server.apis import parse_messages_request
 from cub.model_server.exchange import RecordedRequest
 
 SUMMARY = "<summary>cubmoment: nothing was done yet.</summary>"
