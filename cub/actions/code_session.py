@@ -16,11 +16,7 @@ from cub.agent.executor import ApprovalRequest, Toolbox
 from cub.agent.explore_cache import ExploreCache
 from cub.agent.loop import AgentSession, SessionLimits
 from cub.agent.memory import Memory, load_memory
-from cub.agent.model_settings import (
-    load_models,
-    require_model_server,
-    resolve_model_settings,
-)
+from cub.agent.model_settings import load_models, require_model_server, resolve_model_settings
 from cub.agent.permission_rules import compile_hidden_files, parse_rule
 from cub.agent.permissions import PermissionMode, Permissions
 from cub.agent.tools.tool import ToolContext
@@ -123,11 +119,7 @@ def prepare_session(
     session = AgentSession(model, small_model, toolbox, system, limits)
     warnings = [w for w in layers.warnings if w not in project.config.warnings]
     return PreparedSession(
-        session,
-        layers.values,
-        settings.is_debug,
-        [*warnings, *memory.warnings],
-        settings.choice,
+        session, layers.values, settings.is_debug, [*warnings, *memory.warnings], settings.choice
     )
 
 

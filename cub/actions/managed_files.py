@@ -6,12 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cub.edit.document import Document
-from cub.edit.file_header import (
-    CommentStyle,
-    FileHeader,
-    add_file_header,
-    parse_file_header,
-)
+from cub.edit.file_header import CommentStyle, FileHeader, add_file_header, parse_file_header
 from cub.edit.plan import FileEdit, PlanWarning
 from cub.errors import NewerVersionError
 from cub.files import FileTree

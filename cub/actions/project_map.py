@@ -14,7 +14,7 @@ from cub.actions.managed_files import MAP, MAP_FORMAT, is_intact, match_newline,
 from cub.actions.section_edits import BACKUP_FOLDER, merge_plans, plan_backup
 from cub.edit.document import Document, split_lines
 from cub.edit.file_header import add_file_header, strip_file_header
-from cub.edit.merge_conflicts import MergeConflict, find_conflicts
+from cub.edit.markers import MergeConflict, find_conflicts
 from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.errors import CubError, UsageError
 from cub.files import PlannedTree

@@ -11,7 +11,7 @@ from cub.edit.block_boundaries import BlockBoundaries
 from cub.edit.blocks import Block, parse_inline
 from cub.edit.document import Document, split_lines
 from cub.edit.file_header import strip_file_header
-from cub.edit.merge_conflicts import find_conflicts
+from cub.edit.markers import find_conflicts
 from cub.edit.verification import describe_open_block
 from cub.errors import CubError
 

@@ -6,14 +6,7 @@ from typing import NamedTuple
 
 from cub.edit import markers
 from cub.edit.digests import compute_digest
-from cub.edit.document import (
-    BOM,
-    Document,
-    count_lines,
-    get_line_end,
-    require_size,
-    split_lines,
-)
+from cub.edit.document import BOM, Document, count_lines, get_line_end, require_size, split_lines
 from cub.edit.sections import Section, find_section
 from cub.edit.verification import describe_open_block, find_fault
 from cub.errors import CubError, InternalError

@@ -170,12 +170,16 @@ def build_calls(pairs: Iterable[RecordChange]) -> Iterator[BdCall]:
     for pair in pairs:
         _require_storable(pair)
     for pair in sorted(pairs, key=lambda pair: pair.task_id):
-        yield from _create_calls(pair)
+        if pair.before is None:
+            # With --force, an id may begin with another prefix than those of others.
+            options = _list_options({}, _task_to_issue(pair.after))
+            yield "create", f"--id={pair.task_id}", *options, "--force"
     for pair in pairs:
         yield from _edge_calls(pair, removed=True)
         yield from _update_calls(pair)
     for pair in sorted(pairs, key=lambda pair: pair.after.get("issue_type") == EPIC):
-        yield from _close_calls(pair)
+        if pair.after["status"] == CLOSED and _has_new_status(pair):
+            yield "close", pair.task_id, f"--reason={pair.after.get('close_reason') or 'done'}"
     for pair in pairs:
         yield from _edge_calls(pair, removed=False)
     # Without --force, bd only prints what it would delete.
@@ -188,17 +192,10 @@ def _require_storable(pair: RecordChange) -> None:
         raise CubError(f"beads keeps no checks of a task, as {pair.task_id} has", hint=hint)
 
 
-def _create_calls(pair: RecordChange) -> Iterator[BdCall]:
-    """Yield the call for a new task; its id may begin with another prefix than those of others."""
-    if pair.before is None:
-        options = _list_options({}, _task_to_issue(pair.after))
-        yield "create", f"--id={pair.task_id}", *options, "--force"
-
-
 def _update_calls(pair: RecordChange) -> Iterator[BdCall]:
     before = _task_to_issue(pair.before) if pair.before else {}
     after = _task_to_issue(pair.after)
-    if before.get("status") == CLOSED and _find_new_status(pair) is not None:
+    if before.get("status") == CLOSED and _has_new_status(pair):
         yield "reopen", pair.task_id
         before["status"] = OPEN
     options = [] if pair.before is None else _list_options(before, after)
@@ -211,16 +208,10 @@ def _update_calls(pair: RecordChange) -> Iterator[BdCall]:
     yield from (("label", "add", pair.task_id, label) for label in new if label not in old)
 
 
-def _close_calls(pair: RecordChange) -> Iterator[BdCall]:
-    if pair.after["status"] == CLOSED and _find_new_status(pair) is not None:
-        yield "close", pair.task_id, f"--reason={pair.after.get('close_reason') or 'done'}"
-
-
-def _find_new_status(pair: RecordChange) -> str | None:
-    """Return the new status; None if it and the reason are as before."""
+def _has_new_status(pair: RecordChange) -> bool:
+    """Return whether the status or its reason is new."""
     old = pair.before or {}
-    same = all(old.get(key) == pair.after.get(key) for key in ("status", "close_reason"))
-    return None if same else pair.after["status"]
+    return any(old.get(key) != pair.after.get(key) for key in ("status", "close_reason"))
 
 
 def _edge_calls(pair: RecordChange, *, removed: bool) -> Iterator[BdCall]:

@@ -100,9 +100,7 @@ def get_usage(event: Event) -> ReportedUsage:
     if not isinstance(usd, int | float) or not isfinite(usd) or (not usd and source == "none"):
         usd = None
     return ReportedUsage(
-        tokens if any(tokens) else None,
-        usd,
-        is_estimated=usd is not None and source in _ESTIMATES,
+        tokens if any(tokens) else None, usd, is_estimated=usd is not None and source in _ESTIMATES
     )
 
 

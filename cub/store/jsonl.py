@@ -54,7 +54,7 @@ def iter_lines(file: Iterable[bytes]) -> Iterator[JsonlLine]:
             yield JsonlLine(number, start, raw.rstrip(), raw)
             continue
         line = _make_line(number, start, raw)
-        if not _is_marker(line.text):
+        if line.text[:7] not in _MARKERS or line.text[7:8] not in (b"", b" "):
             if line.text and base is not None:
                 base.append(line)
             elif line.text:
@@ -71,10 +71,6 @@ def _make_line(number: int, start: int, raw: bytes) -> JsonlLine:
         start, raw = start + len(_BOM), raw[len(_BOM) :]
     text = raw.strip()
     return JsonlLine(number, start + raw.index(text), text, raw)
-
-
-def _is_marker(text: bytes) -> bool:
-    return text[:7] in _MARKERS and text[7:8] in (b"", b" ")
 
 
 def decode_record(text: bytes) -> Record:

@@ -22,11 +22,7 @@ from cub.git import read_tracked_file
 from cub.masking import mask_text
 from cub.store.events import ATTEMPT_END, Event, MaskFunction, encode_event, get_timestamp
 from cub.store.jsonl import decode_record, encode_record
-from cub.store.jsonl_append import (
-    append_lines,
-    filter_missing_lines,
-    require_appendable,
-)
+from cub.store.jsonl_append import append_lines, filter_missing_lines, require_appendable
 from cub.store.store_paths import ARCHIVE_FILE, LEDGER_FILE
 
 

@@ -7,7 +7,7 @@ what a merge of git left. docs/explanation/stores.md has the rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, NamedTuple
 
 from cub.store.jsonl import Record, encode_record
@@ -25,19 +25,6 @@ STATUS_FIELDS = ("status", "close_reason", "closed_at", "reopened_at")
 UNSTAMPED_FIELDS = {"id", "rev", "created_at", "updated_at", "stamps", *STATUS_FIELDS, *SET_KEYS}
 
 
-class _Choice(NamedTuple):
-    """Compare a field's value as a whole: the later stamp wins.
-
-    If stamps are equal, any fixed order decides: that of the letters, so that values which are
-    equal but written otherwise have one, too.
-    """
-
-    stamp: Stamp
-    present: bool
-    order: str
-    value: Any = None
-
-
 def merge_records(records: Iterable[Record]) -> Record:
     """Return all records of one task, in cub's spelling, as one."""
     return reduce(_merge_two, records)
@@ -50,10 +37,10 @@ def _merge_two(a: Record, b: Record) -> Record:
     merged: Record = {"id": a["id"], **_merge_counters(a, b)}
     stamps: dict[str, Stamp | dict[str, Stamp]] = {}
     for key in _list_plain_keys(one, two):
-        best = max(_make_choice(one, key), _make_choice(two, key), key=lambda c: c[:3])
-        stamps[key] = best.stamp
-        if best.present:
-            merged[key] = best.value
+        best = max(one, two, key=partial(_rank_value, key=key))
+        stamps[key] = get_stamp(best, key)
+        if key in best.record:
+            merged[key] = best.record[key]
     status = max(one, two, key=_merge_status)
     merged |= {key: status.record[key] for key in STATUS_FIELDS if key in status.record}
     stamps["status"] = get_stamp(status, "status")
@@ -64,10 +51,14 @@ def _merge_two(a: Record, b: Record) -> Record:
     return sort_keys(merged | dump_stamps(merged, stamps))
 
 
-def _make_choice(side: StampedRecord, key: str) -> _Choice:
+def _rank_value(side: StampedRecord, key: str) -> tuple[Stamp, bool, str]:
+    """Return what a field's value is compared by as a whole: the later stamp wins.
+
+    If stamps are equal, any fixed order decides: that of the letters, so that values which are
+    equal but written otherwise have one, too.
+    """
     present = key in side.record
-    value = side.record.get(key)
-    return _Choice(get_stamp(side, key), present, _encode_value(value) if present else "", value)
+    return get_stamp(side, key), present, _encode_value(side.record[key]) if present else ""
 
 
 def _merge_status(side: StampedRecord) -> tuple[Any, ...]:

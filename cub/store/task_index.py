@@ -194,7 +194,9 @@ class TaskIndex:
             first, *others = sorted(groups) or [""]
             self._merge_records(key, groups.get(first, []) + undated)
             for created in others:
-                new_id = f"{key}-{_make_suffix(created)}"
+                # These letters are the same on all branches.
+                digest = blake2b(created.encode()).digest()
+                new_id = f"{key}-{encode_letters(digest, _SUFFIX_LENGTH)}"
                 records = [{**record, "id": new_id} for record in groups[created]]
                 self._merge_records(new_id, records)
                 self.renamed_tasks.append(RenamedTask(key, new_id))
@@ -206,11 +208,6 @@ class TaskIndex:
 
     def _get_text(self, summary: TaskSummary) -> bytes:
         return self.data[summary.offset : summary.offset + summary.size]
-
-
-def _make_suffix(created: str) -> str:
-    """Return a few letters that are the same on all branches."""
-    return encode_letters(blake2b(created.encode()).digest(), _SUFFIX_LENGTH)
 
 
 def parse_task(raw: Record) -> Record:

@@ -69,9 +69,11 @@ def normalize_record(raw: Record) -> Record:
     """Return a record in cub's spelling and order; unknown keys follow the known ones."""
     record = _rename_keys(raw)
     word = record.get("status")
+    if isinstance(labels := record.get("labels"), str):
+        record["labels"] = [label.strip() for label in labels.split(",") if label.strip()]
     for key in LIST_KEYS:
         if key in record:
-            record[key] = _normalize_list(key, record[key])
+            record[key] = normalize_texts(record[key])
     for key in ("id", "parent"):
         if type(record.get(key)) is int:
             record[key] = str(record[key])
@@ -131,12 +133,6 @@ def _fits(own: str, key: str, value: object) -> bool:
     if own == "depends_on":
         return isinstance(value, list) and all(type(item) in _IDS for item in value)
     return own != "parent" or type(value) in _IDS
-
-
-def _normalize_list(key: str, value: object) -> list[Any]:
-    if key == "labels" and isinstance(value, str):
-        return normalize_texts([word.strip() for word in value.split(",") if word.strip()])
-    return normalize_texts(value)
 
 
 def _spell_word(value: object) -> str:

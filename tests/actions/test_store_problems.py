@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cub.actions.doctor.findings import Finding
-from cub.actions.doctor.store_problems import find_store_problems, fix_store_problems
+from cub.actions.doctor.project_problems import find_store_problems, fix_store_problems
 from cub.store.store_paths import ARCHIVE_FILE, LEDGER_FILE, REJECTED_FILE, TASKS_FILE
 from tests.actions.tasks.bakery import added, opened, record, statuses
 from tests.conftest import tree

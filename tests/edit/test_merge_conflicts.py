@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from cub.edit.document import Document
-from cub.edit.merge_conflicts import MergeConflict, find_conflicts, find_overlapping_conflicts
+from cub.edit.markers import MergeConflict, find_conflicts, find_overlapping_conflicts
 
 TWO = "a\n<<<<<<< HEAD\nb\n=======\nc\nd\n>>>>>>> topic\ne\n"
 THREE = "<<<<<<< HEAD\nb\n||||||| 1234567\nbase\n=======\nc\n>>>>>>> topic\n"

@@ -238,14 +238,14 @@ EDIT = (
     ),
     Mutation(
         "their side of a conflict has git's closing line",
-        "cub/edit/merge_conflicts.py",
+        "cub/edit/markers.py",
         "self.middle + 1, self.end - 1)",
         "self.middle + 1, self.end)",
         ("tests/edit",),
     ),
     Mutation(
         "a conflict with two middle lines has known sides",
-        "cub/edit/merge_conflicts.py",
+        "cub/edit/markers.py",
         "or len(middles) != 1",
         "or not middles",
         ("tests/edit",),

@@ -8,8 +8,8 @@ STORE = (
     Mutation(
         "the earlier value of a field wins a merge",
         "cub/store/record_merge.py",
-        "best = max(_make_choice(one, key), _make_choice(two, key), key=lambda c: c[:3])",
-        "best = min(_make_choice(one, key), _make_choice(two, key), key=lambda c: c[:3])",
+        "best = max(one, two, key=partial(_rank_value, key=key))",
+        "best = min(one, two, key=partial(_rank_value, key=key))",
         ("tests/store/test_record_merge.py",),
     ),
     Mutation(

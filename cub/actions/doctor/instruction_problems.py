@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from cub.actions import plan_warnings
 from cub.actions.agent_readers import warn_missed_texts
 from cub.actions.doctor.findings import Finding
 from cub.actions.managed_files import MAP
-from cub.actions.plan_warnings import (
-    warn_case_variants,
-    warn_duplicate_text,
-    warn_ignored_folder,
-    warn_link_texts,
-    warn_missing_constitution,
-    warn_missing_sections,
-    warn_name_variants,
-    warn_tracked_local_files,
-    warn_unmanaged_sections,
-    warn_unread_files,
-)
 from cub.actions.project_map import has_map_cache, plan_fresh_map
 from cub.actions.project_state import ProjectState
 from cub.actions.section_specs import ROOT_FILES
+from cub.edit.plan import PlanWarning
 from cub.errors import CubError, NewerVersionError
 from cub.files.internal_files import CacheWrite
 from cub.project.instruction_files import InstructionFile, remove_duplicates
@@ -39,11 +29,14 @@ def find_section_problems(state: ProjectState) -> Iterator[Finding]:
     for file in remove_duplicates(state.files.values()):
         if file.section and not state.find_fault(file):
             yield from _find_outdated_section(state, file)
-    warnings = [("D406", warning) for warning in warn_unmanaged_sections(state)]
+    yield from _make_findings("D406", plan_warnings.warn_unmanaged_sections(state))
     if state.is_initialized:
-        warnings += [("D405", warning) for warning in warn_missing_sections(state)]
-        warnings += [("D405", warning) for warning in warn_missing_constitution(state)]
-    yield from (Finding.from_warning(code, warning) for code, warning in warnings)
+        yield from _make_findings("D405", plan_warnings.warn_missing_sections(state))
+        yield from _make_findings("D405", plan_warnings.warn_missing_constitution(state))
+
+
+def _make_findings(code: str, warnings: Iterable[PlanWarning]) -> Iterator[Finding]:
+    return (Finding.from_warning(code, warning) for warning in warnings)
 
 
 def _find_outdated_section(state: ProjectState, file: InstructionFile) -> Iterator[Finding]:
@@ -63,18 +56,17 @@ def _find_outdated_section(state: ProjectState, file: InstructionFile) -> Iterat
 
 def find_file_problems(state: ProjectState) -> Iterator[Finding]:
     """Yield instruction files that agents don't read as intended."""
-    links = [Finding.from_warning("D408", warning) for warning in warn_link_texts(state)]
+    links = _make_findings("D408", plan_warnings.warn_link_texts(state))
     twins = [*links, *_find_identical_texts(state)]
     yield from twins
-    warnings = [("D407", warning) for warning in warn_name_variants(state)]
-    warnings += [("D407", warning) for warning in warn_case_variants(state)]
-    warnings += [("D411", warning) for warning in warn_unread_files(state)]
+    yield from _make_findings("D407", plan_warnings.warn_name_variants(state))
+    yield from _make_findings("D407", plan_warnings.warn_case_variants(state))
+    yield from _make_findings("D411", plan_warnings.warn_unread_files(state))
     if not twins:  # the fix of a copy or of a link lets agents read the text
-        warnings += [("D412", warning) for warning in warn_missed_texts(state)]
-    warnings += [("D413", warning) for warning in warn_duplicate_text(state)]
-    warnings += [("D414", warning) for warning in warn_ignored_folder(state)]
-    warnings += [("D415", warning) for warning in warn_tracked_local_files(state.project)]
-    yield from (Finding.from_warning(code, warning) for code, warning in warnings)
+        yield from _make_findings("D412", warn_missed_texts(state))
+    yield from _make_findings("D413", plan_warnings.warn_duplicate_text(state))
+    yield from _make_findings("D414", plan_warnings.warn_ignored_folder(state))
+    yield from _make_findings("D415", plan_warnings.warn_tracked_local_files(state.project))
 
 
 def _find_identical_texts(state: ProjectState) -> Iterator[Finding]:
@@ -96,7 +88,8 @@ def find_stale_map(state: ProjectState) -> Iterator[Finding]:
     """
     project = state.project
     has_map = project.tree.read(MAP) is not None and bool(project.config.map_tokens)
-    if not has_map or not (has_map_cache(project) or _is_small(state)):
+    is_small = has_map and len(list_files(state.root, ()).paths) <= _MAX_UNCACHED_FILES
+    if not has_map or not (is_small or has_map_cache(project)):
         return
     try:
         plan, _ = plan_fresh_map(project, schedule_write=_skip_write, check=True)
@@ -107,10 +100,6 @@ def find_stale_map(state: ProjectState) -> Iterator[Finding]:
         yield Finding("D416", warning.message, warning.path, warning.line, "cub map")
     if plan.edits and not plan.warnings:
         yield Finding("D416", "the map was edited", MAP, None, "cub map")
-
-
-def _is_small(state: ProjectState) -> bool:
-    return len(list_files(state.root, ()).paths) <= _MAX_UNCACHED_FILES
 
 
 def _skip_write(_write: CacheWrite) -> None:

@@ -1,8 +1,9 @@
-"""Run all checks of `cub doctor` on a project."""
+"""Run all checks of `cub doctor` on a project, and fix what needs no decision."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from cub.actions.doctor.findings import Finding, sort_findings
@@ -13,15 +14,26 @@ from cub.actions.doctor.instruction_problems import (
     find_stale_map,
 )
 from cub.actions.doctor.reference_problems import find_reference_problems
-from cub.actions.doctor.store_problems import find_store_problems
 from cub.actions.migration.migrate import warn_due_migrations
 from cub.actions.project_state import load_project_state
 from cub.actions.run.run_options import RunOptions, resolve_settings
-from cub.actions.tasks.stores import Stores, open_stores
+from cub.actions.tasks import task_findings
+from cub.actions.tasks.stores import Stores, TaskResult, open_stores
+from cub.actions.tasks.transitions import release_task
 from cub.errors import CubError
+from cub.files import read_file, warn_pending_change
 from cub.harness.harness_registry import ChosenHarnesses, load_harnesses
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
+from cub.store.jsonl import decode_record, iter_lines
+from cub.store.store_paths import ARCHIVE_FILE, REJECTED_FILE, TASKS_FILE
+from cub.store.task_index import TaskIndex
+from cub.store.task_schema import IN_PROGRESS
+
+_TASK_CODES = {
+    "rejected": "D601", "duplicate": "D602", "cycle": "D603", "dangling": "D604", "parent": "D605",
+    "lease": "D606",
+}  # fmt: skip
 
 
 def diagnose(root: Path, environ: Mapping[str, str], home: Path | None) -> list[Finding]:
@@ -99,3 +111,56 @@ def _find_instruction_problems(
     yield from find_reference_problems(state, home)
     if "D416" not in without:
         yield from find_stale_map(state)
+
+
+def find_store_problems(stores: Stores) -> Iterator[Finding]:
+    """Yield every problem of the tasks, and lines that an earlier change set aside."""
+    for root in dict.fromkeys((stores.root, stores.project.root)):
+        for warning in warn_pending_change(root):
+            yield Finding.from_warning("D608", warning)
+    try:
+        tasks = stores.backend.read_tasks()
+        problems = (
+            *task_findings.find_bad_lines(tasks),
+            *task_findings.find_duplicates(tasks),
+            *task_findings.find_dependency_problems(tasks, stores.lease_checker),
+            *task_findings.find_expired_leases(tasks, stores.lease_checker),
+        )
+        for one in problems:
+            yield Finding(_TASK_CODES[one.kind], one.message, TASKS_FILE, one.line, one.hint)
+        yield from _find_older_rejected_lines(tasks, stores)
+        yield from _find_bad_events(stores)
+    except CubError as error:
+        yield Finding.from_error("D609", error)
+
+
+def _find_older_rejected_lines(tasks: TaskIndex, stores: Stores) -> Iterator[Finding]:
+    """Yield one finding for the lines that were moved away: only a person can decide on them."""
+    lines = (read_file(stores.root, REJECTED_FILE) or b"").split(b"\n")
+    current = {rejected.content for rejected in tasks.rejected_lines}
+    if older := [line for line in lines if line.strip() and line not in current]:
+        message = f"{len(older):,} invalid line{'s were' if len(older) > 1 else ' was'} set aside"
+        fix = f"copy what you need to {TASKS_FILE}, then delete {REJECTED_FILE}"
+        yield Finding("D607", message, REJECTED_FILE, None, fix)
+
+
+def _find_bad_events(stores: Stores) -> Iterator[Finding]:
+    """Yield the lines of the ledger and its archive that are not events."""
+    for path in (stores.ledger.path, ARCHIVE_FILE):
+        with replace(stores.ledger, path=path).open_file() as file:
+            for line in iter_lines(file or ()):
+                try:
+                    decode_record(line.text)
+                except ValueError as error:
+                    message = f"{error}; cub leaves this event out"
+                    yield Finding("D610", message, path, line.number, "fix the line, or delete it")
+
+
+def fix_store_problems(stores: Stores) -> TaskResult:
+    """Merge duplicate lines, set invalid lines aside, and release tasks with expired leases."""
+    with stores.transaction() as transaction:
+        for task in list(transaction.tasks):
+            if task.status == IN_PROGRESS and stores.lease_checker.is_expired(task.lease):
+                release_task(transaction, task.id)
+        transaction.store.save_repairs()
+    return transaction.result

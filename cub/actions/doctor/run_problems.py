@@ -24,11 +24,7 @@ from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.harness.base import Harness
 from cub.harness.builtin import BuiltinHarness
-from cub.harness.harness_registry import (
-    ChosenHarnesses,
-    find_installed_agents,
-    load_harnesses,
-)
+from cub.harness.harness_registry import ChosenHarnesses, find_installed_agents, load_harnesses
 from cub.harness.native_harness import NativeHarness
 from cub.project.config import CONFIG_FILE
 from cub.project.project import Project
@@ -56,10 +52,7 @@ class RunDiagnosis(NamedTuple):
 
 
 def diagnose_run(
-    stores: Stores,
-    settings: RunSettings,
-    chosen: ChosenHarnesses,
-    environ: Mapping[str, str],
+    stores: Stores, settings: RunSettings, chosen: ChosenHarnesses, environ: Mapping[str, str]
 ) -> RunDiagnosis:
     """Find out whether a run of the `chosen` agents would start. Starts none, writes nothing."""
     findings = list(find_git_problems(stores.project.root, settings, environ))

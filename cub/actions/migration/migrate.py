@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.actions.managed_files import MANAGED_FILES
-from cub.actions.migration.plan_builder import PlanBuilder
 from cub.actions.migration.steps import (
+    PlanBuilder,
     apply_migration,
     has_prunable_files,
     prune_leftover_files,

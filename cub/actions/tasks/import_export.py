@@ -12,8 +12,9 @@ from cub.actions.tasks.stores import Stores, TaskResult, make_state_event, warn_
 from cub.actions.tasks.task_findings import find_dependency_problems, to_warnings
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
-from cub.store.formats import ImportedTasks, dump_tasks
+from cub.store.formats.format_registry import dump_tasks
 from cub.store.formats.import_memory import forget_import, merge_import, remember_import
+from cub.store.formats.source_fields import ImportedTasks
 from cub.store.jsonl import Record, decode_record, encode_record
 from cub.store.record_merge import update_record
 from cub.store.task_index import TaskIndex

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,8 +36,8 @@ class TaskFields:
             "issue_type": _check_type(self.type),
             "priority": _check_priority(self.priority),
             "parent": tasks.find_id(self.parent) if self.parent else None,
-            "depends_on": _find_ids(self.depends_on, tasks),
-            "labels": _list_labels(self.labels),
+            "depends_on": _split_set(self.depends_on, tasks.find_id),
+            "labels": _split_set(self.labels, str),
             "acceptance_criteria": _check_texts(self.accept, "an acceptance criterion"),
             "checks": _check_texts(_require_commands(self.checks), "a check"),
             "description": check_text(self.description, "the description"),
@@ -115,14 +115,8 @@ def _check_priority(value: str | None) -> int | None:
     return priority  # type: ignore[no-any-return]
 
 
-def _find_ids(values: Sequence[str] | None, tasks: TaskIndex) -> list[str] | None:
-    if values is None:
-        return None
-    return sorted({tasks.find_id(value) for value in split_words(values)})
-
-
-def _list_labels(values: Sequence[str] | None) -> list[str] | None:
-    return None if values is None else sorted(set(split_words(values)))
+def _split_set(values: Sequence[str] | None, read: Callable[[str], str]) -> list[str] | None:
+    return None if values is None else sorted({read(word) for word in split_words(values)})
 
 
 def _check_texts(values: Sequence[str] | None, what: str) -> list[str] | None:

@@ -46,21 +46,18 @@ def apply_form(stores: Stores, task_id: str, before: str, after: str, shown: str
     """
     old, new = parse_form_fields(before, shown), parse_form_fields(after, shown)
     values = {name: value for name, value in new.items() if value != old.get(name)}
+    names = {**dict.fromkeys(FORM_TEXTS), **FORM_LISTS}
+    # `notes` has no option on the command line.
+    changed = {names[key] or key: value for key, value in values.items() if key != "notes"}
     with stores.transaction() as transaction:
         record = transaction.tasks.read_record(transaction.tasks.find_id(task_id))
-        fields = _make_fields(values).to_record_values(transaction.tasks)
+        fields = TaskFields(**changed).to_record_values(transaction.tasks)
         if values.get("parent") == "":
             fields["parent"] = None
         if "notes" in values:
             fields["notes"] = check_text(values["notes"], "the text of the notes") or None
         put_edited_record(transaction, record, fields)
     return transaction.result
-
-
-def _make_fields(values: dict[str, Any]) -> TaskFields:
-    """Return the changed fields; `notes` has no option on the command line."""
-    names = {**FORM_LISTS, **dict.fromkeys(FORM_TEXTS)}
-    return TaskFields(**{names[key] or key: values[key] for key in values if key != "notes"})
 
 
 def dump_form_fields(fields: Mapping[str, Any]) -> str:
@@ -99,11 +96,7 @@ def _dump_scalar(text: str) -> str:
     """Return a text as it is if nothing in it means anything to YAML, else in quotes."""
     if _PLAIN.fullmatch(text) and (parse_scalar(text) == text or text.isdecimal()):
         return text
-    return _quote_text(_HALF.sub("\ufffd", text)) if text else ""
-
-
-def _quote_text(text: str) -> str:
-    quoted = json.dumps(text, ensure_ascii=False)
+    quoted = json.dumps(_HALF.sub("\ufffd", text), ensure_ascii=False) if text else ""
     return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted)
 
 

@@ -72,7 +72,7 @@ def doctor(
 
 
 def _fix(context: typer.Context) -> None:
-    from cub.actions.doctor.store_problems import fix_store_problems
+    from cub.actions.doctor.project_problems import fix_store_problems
 
     result = fix_store_problems(open_task_stores(context))
     output.print_warnings(result.warnings)

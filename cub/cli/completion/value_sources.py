@@ -66,7 +66,7 @@ def _list_priorities(_completion: CompletionPlace) -> Iterator[Candidate]:
 
 
 def _list_formats(completion: CompletionPlace) -> Iterator[Candidate]:
-    from cub.store.formats import AUTO_FORMAT, EXPORT_FORMATS, FORMATS
+    from cub.store.formats.format_registry import AUTO_FORMAT, EXPORT_FORMATS, FORMATS
 
     if completion.command_path[-1] == "import":
         yield from ((name, "") for name in FORMATS)

@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cub.edit.document import BOM, Document, get_line_end, split_lines
-from cub.edit.markers import describe_markers, find_markers
-from cub.edit.merge_conflicts import MergeConflict, find_conflicts
+from cub.edit.markers import MergeConflict, describe_markers, find_conflicts, find_markers
 from cub.edit.repair.merge_sides import (
     MergeSide,
     SectionMerge,

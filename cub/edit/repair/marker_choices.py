@@ -6,8 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from cub.edit.document import Document
-from cub.edit.markers import BEGIN_MARKER, END_MARKER, Marker, find_markers
-from cub.edit.merge_conflicts import find_overlapping_conflicts
+from cub.edit.markers import (
+    BEGIN_MARKER,
+    END_MARKER,
+    Marker,
+    find_markers,
+    find_overlapping_conflicts,
+)
 from cub.edit.repair.conflict_choices import RecognizeBody, list_conflict_choices
 from cub.edit.repair.repair_choice import RepairChoice, make_end_line, rebuild_document
 from cub.edit.repair.section_regions import SectionRegion, find_header_lines, find_regions

@@ -8,8 +8,7 @@ from itertools import chain
 from typing import Literal
 
 from cub.edit.document import Document
-from cub.edit.markers import Marker, find_markers
-from cub.edit.merge_conflicts import MergeConflict
+from cub.edit.markers import Marker, MergeConflict, find_markers
 from cub.edit.repair.section_regions import SectionRegion, find_header_lines, find_regions
 from cub.edit.sections import Section, find_section, parse_section
 from cub.errors import CubError

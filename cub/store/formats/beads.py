@@ -7,16 +7,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
-from cub.store.formats.document import DoubledLines, ImportedTasks
-from cub.store.formats.source_fields import (
-    attach_origin,
-    is_text_list,
-    parse_criteria,
-    pick_extras,
-    pick_priority,
-    pick_texts,
-    pick_unknown,
-)
+from cub.store.formats import source_fields as fields
 from cub.store.jsonl import JsonlLine, Record, RejectedLine, decode_record, iter_lines
 from cub.store.record_merge import merge_records
 from cub.store.task_schema import CLOSED, IN_PROGRESS, OPEN, PARKED, normalize_record
@@ -35,7 +26,7 @@ _REASON = re.compile(r"\s*(?:no change|won't fix|wontfix|duplicate)\b")
 _USED = (*_TEXTS, "id", "status", "priority", "acceptance_criteria", "labels", "dependencies")
 
 
-def parse_beads(data: bytes) -> ImportedTasks:
+def parse_beads(data: bytes) -> fields.ImportedTasks:
     """Return the issues of a file, without the memories that beads keeps beside them."""
     lines_by_id: dict[str, list[tuple[JsonlLine, Record]]] = {}
     rejected = []
@@ -46,13 +37,13 @@ def parse_beads(data: bytes) -> ImportedTasks:
             rejected.append(RejectedLine(line, str(error)))
             continue
         if raw is not None:
-            record = attach_origin(issue_to_task(raw), raw, BEADS)
+            record = fields.attach_origin(issue_to_task(raw), raw, BEADS)
             lines_by_id.setdefault(record["id"], []).append((line, record))
-    doubled = DoubledLines(rejected, [])
+    doubled = fields.DoubledLines(rejected, [])
     for key, lines in lines_by_id.items():
         doubled.add_group(key, lines)
     records = [merge_records(record for _, record in lines) for lines in lines_by_id.values()]
-    return ImportedTasks(BEADS, records, *doubled)
+    return fields.ImportedTasks(BEADS, records, *doubled)
 
 
 def is_beads(objects: Sequence[Record]) -> bool:
@@ -84,19 +75,19 @@ def issue_to_task(raw: Record) -> Record:
     """
     edges = _list_edges(raw)
     parents = [edge["depends_on_id"] for edge in edges if edge["type"] == CHILD]
-    parents += pick_texts(raw, ("parent",)).values()
+    parents += fields.pick_texts(raw, ("parent",)).values()
     blockers = [edge["depends_on_id"] for edge in edges if edge["type"] == BLOCKS]
     task: Record = {
         "id": raw["id"],
-        **{key: value for key, value in pick_texts(raw, _TEXTS).items() if value},
+        **{key: value for key, value in fields.pick_texts(raw, _TEXTS).items() if value},
         **_pick_status(raw),
-        **pick_priority(raw.get("priority")),
-        **pick_extras({"checks": raw.get("checks")}),
+        **fields.pick_priority(raw.get("priority")),
+        **fields.pick_extras({"checks": raw.get("checks")}),
         **({"parent": parents[0]} if parents and parents[0] else {}),
-        "acceptance_criteria": parse_criteria(raw.get("acceptance_criteria")),
+        "acceptance_criteria": fields.parse_criteria(raw.get("acceptance_criteria")),
         "depends_on": list(dict.fromkeys(blockers)),
-        "labels": raw["labels"] if is_text_list(raw.get("labels")) else [],
-        **pick_unknown(raw, _USED),
+        "labels": raw["labels"] if fields.is_text_list(raw.get("labels")) else [],
+        **fields.pick_unknown(raw, _USED),
         **({"dependencies": raw["dependencies"]} if edges else {}),
     }
     return normalize_record(task)

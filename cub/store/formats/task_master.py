@@ -10,17 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from cub.store.formats.document import ImportedTasks, TaskLists, UniqueIds, require_id
-from cub.store.formats.source_fields import (
-    attach_origin,
-    parse_criteria,
-    pick_extras,
-    pick_priority,
-    pick_texts,
-    pick_unknown,
-    rename_aliases,
-    take_first_line,
-)
+from cub.store.formats import source_fields as fields
 from cub.store.jsonl import Record
 from cub.store.task_index import EPIC
 from cub.store.task_schema import IN_PROGRESS, PARKED, normalize_record
@@ -49,7 +39,7 @@ class TaskMasterEntry(NamedTuple):
     prefix: str
 
 
-def find_task_lists(document: Any) -> TaskLists:
+def find_task_lists(document: Any) -> fields.TaskLists:
     """Return the lists of tasks: at the top, or below each tag."""
     if not isinstance(document, dict):
         return {}
@@ -60,9 +50,9 @@ def find_task_lists(document: Any) -> TaskLists:
     return {name: items for name, items in lists.items() if isinstance(items, list)}
 
 
-def parse_task_master(lists: TaskLists, where: str) -> ImportedTasks:
+def parse_task_master(lists: fields.TaskLists, where: str) -> fields.ImportedTasks:
     """Return the tasks and subtasks of all tags; ids of tags other than master have its name."""
-    unique_ids = UniqueIds()
+    unique_ids = fields.UniqueIds()
     entries = [
         entry
         for name, items in lists.items()
@@ -73,18 +63,20 @@ def parse_task_master(lists: TaskLists, where: str) -> ImportedTasks:
         subtasks = _list_subtasks(entry.raw)
         raw = {k: v for k, v in entry.raw.items() if k != "subtasks" or not subtasks}
         names = {**_ALIASES, "notes": ("details",)}
-        tasks[entry.id] = attach_origin(_entry_to_task(entry, tasks), raw, TASK_MASTER, names)
-    return ImportedTasks(TASK_MASTER, list(tasks.values()), [], unique_ids.warnings)
+        tasks[entry.id] = fields.attach_origin(
+            _entry_to_task(entry, tasks), raw, TASK_MASTER, names
+        )
+    return fields.ImportedTasks(TASK_MASTER, list(tasks.values()), [], unique_ids.warnings)
 
 
 def _iter_entries(
-    items: list[Record], tag: str, where: str, unique_ids: UniqueIds
+    items: list[Record], tag: str, where: str, unique_ids: fields.UniqueIds
 ) -> Iterator[TaskMasterEntry]:
     prefix = "" if tag in ("", _MASTER) else f"{tag[:-1]}-"
     work = [("", raw) for raw in reversed(items)]
     while work:
         parent, raw = work.pop()
-        local_id = require_id(raw, f"a subtask of {parent}" if parent else "a task", where)
+        local_id = fields.require_id(raw, f"a subtask of {parent}" if parent else "a task", where)
         task_id = unique_ids.assign(_make_full_id(local_id, parent, prefix))
         yield TaskMasterEntry(raw, task_id, parent, prefix)
         work += [(task_id, subtask) for subtask in reversed(_list_subtasks(raw))]
@@ -101,26 +93,26 @@ def _entry_to_task(entry: TaskMasterEntry, tasks: Mapping[str, Record]) -> Recor
 
     A task with subtasks is an epic, and its subtasks wait for what it waits for.
     """
-    raw = rename_aliases(entry.raw, _ALIASES)
+    raw = fields.rename_aliases(entry.raw, _ALIASES)
     needs = raw.get("dependencies")
     needs = needs if isinstance(needs, list) else []
     depends_on = [_resolve_dependency(need, entry, tasks) for need in needs]
     depends_on += tasks[entry.parent]["depends_on"] if entry.parent else []
     status = raw.get("status")
-    titles = pick_texts(raw, ("title", "description"))
-    title = titles.get("title", "").strip() or take_first_line(titles.get("description", ""))
+    titles = fields.pick_texts(raw, ("title", "description"))
+    title = titles.get("title", "").strip() or fields.take_first_line(titles.get("description", ""))
     task: Record = {
-        **pick_extras(raw),
+        **fields.pick_extras(raw),
         "id": entry.id,
         "title": title or entry.id,
         **({"status": _STATUSES.get(status, status)} if isinstance(status, str) else {}),
-        **{_TEXTS[key]: value for key, value in pick_texts(raw, _TEXTS).items() if value},
-        **pick_priority(raw.get("priority")),
-        "acceptance_criteria": parse_criteria(raw.get("acceptanceCriteria")),
+        **{_TEXTS[key]: value for key, value in fields.pick_texts(raw, _TEXTS).items() if value},
+        **fields.pick_priority(raw.get("priority")),
+        "acceptance_criteria": fields.parse_criteria(raw.get("acceptanceCriteria")),
         "depends_on": list(dict.fromkeys(filter(None, depends_on))),
         **({"issue_type": EPIC} if _list_subtasks(raw) else {}),
         **({"parent": entry.parent} if entry.parent else {}),
-        **pick_unknown(raw, _USED),
+        **fields.pick_unknown(raw, _USED),
     }
     return normalize_record(task)
 

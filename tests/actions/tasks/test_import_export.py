@@ -11,7 +11,7 @@ from cub.actions.tasks.stores import Stores, open_stores
 from cub.actions.tasks.transitions import claim_task, close_tasks, park_tasks
 from cub.errors import CubError
 from cub.project.project import Project
-from cub.store.formats import parse_tasks
+from cub.store.formats.format_registry import parse_tasks
 from cub.store.formats.import_memory import forget_import
 from cub.store.jsonl import Record, encode_record
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cub.actions.doctor.store_problems import find_store_problems
+from cub.actions.doctor.project_problems import find_store_problems
 from cub.actions.ledger_report import archive_old_events, read_task_history
 from cub.actions.tasks.import_export import export_tasks, import_tasks
 from cub.actions.tasks.task_edits import (
@@ -28,7 +28,7 @@ from cub.actions.tasks.task_queries import (
 )
 from cub.actions.tasks.transitions import claim_task, close_tasks, park_tasks, reopen_tasks
 from cub.errors import CubError, UsageError
-from cub.store.formats import EXPORT_FORMATS, parse_tasks
+from cub.store.formats.format_registry import EXPORT_FORMATS, parse_tasks
 from cub.store.store_paths import TASKS_FILE
 from cub.store.task_ids import ALPHABET
 from tests.actions.tasks.bakery import added, epic, events, ids, opened, record, statuses, stored

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from cub.edit.digests import compute_digest
 from cub.edit.document import Document
-from cub.edit.markers import find_markers
-from cub.edit.merge_conflicts import find_conflicts
+from cub.edit.markers import find_conflicts, find_markers
 from cub.edit.repair.marker_choices import list_repair_choices
 from cub.edit.repair.repair_choice import RepairChoice
 from cub.edit.section_writer import render_section

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.errors import CubError
-from cub.store.formats import parse_tasks
+from cub.store.formats.format_registry import parse_tasks
 from cub.store.formats.source_fields import get_source_digest
 from cub.store.jsonl import Record, encode_record
 from cub.store.task_schema import KEYS_OF_OTHERS

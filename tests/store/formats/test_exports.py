@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from cub.store.formats import dump_tasks
+from cub.store.formats.format_registry import dump_tasks
 from cub.store.jsonl import Record
 from cub.store.task_schema import normalize_record
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cub.errors import CubError, UsageError
-from cub.store.formats import dump_tasks, parse_tasks
+from cub.store.formats.format_registry import dump_tasks, parse_tasks
 
 DATES = {"created_at": "2026-01-01T08:00:00Z"}
 BEAD = {"id": "b-1", "title": "x", "status": "open", "issue_type": "task", **DATES}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cub.store.formats import dump_tasks, parse_tasks
+from cub.store.formats.format_registry import dump_tasks, parse_tasks
 from tests.store.formats.samples import kept
 
 SAMPLES = {

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cub.store.formats import parse_tasks
+from cub.store.formats.format_registry import parse_tasks
 from cub.store.jsonl import Record
 
 

@@ -48,7 +48,7 @@ def import_(
     """
     from cub.actions.tasks.import_export import import_tasks
     from cub.cli.json_output import import_result_to_json
-    from cub.store.formats import parse_tasks
+    from cub.store.formats.format_registry import parse_tasks
 
     from_stdin = file == Path("-")
     data = sys.stdin.buffer.read() if from_stdin else read_file_argument(context, file)
