@@ -18,7 +18,7 @@ from cub.files import DiskTree, PlannedTree
 from cub.git import is_git_usable
 from cub.project.config import CONFIG_FILE
 from cub.project.config_layers import resolve_config
-from cub.project.executable_config import list_config_commands
+from cub.project.executable_config import find_agent_files, list_config_commands
 from cub.project.project import Project
 from cub.project.trust_store import (
     add_trusted_checks,
@@ -112,7 +112,10 @@ def is_trusted(root: Path, steps: NextSteps) -> bool:
     """Return whether `cub run` would start the configured agent and checks without asking."""
     trust, config = load_trust(root), _list_commands(root)
     proposed = make_trusted_commands({}, steps.proposed_checks).checks
-    return (not config or trust.config == digest_commands(config)) and proposed <= trust.checks
+    is_config_trusted = not config or trust.config == digest_commands(config)
+    if not is_config_trusted or not proposed <= trust.checks:
+        return False
+    return not any(map(trust.explain_untrusted, find_agent_files(root)))
 
 
 class ShellPlace(NamedTuple):

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from hashlib import sha256
 from itertools import chain
-from typing import Any, Literal
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any, Literal, NamedTuple
 
-from cub.agent_profiles.profiles import PROFILES
+from cub.agent_profiles.profiles import NAMED_PROFILES, PROFILES
+from cub.config_edit.config_text import JSON, parse_config_text
+from cub.config_edit.string_list import ListLocation, read_string_list
 from cub.errors import CubError
+from cub.git.tool_artifacts import TOOL_FOLDERS
 from cub.project.config import CONFIG_FILE, parse_config_tree
 
 ExecutableKind = Literal["command", "hook", "bootstrap", "agent file", "agent setting"]
@@ -44,6 +53,49 @@ _FOLDER_PATTERN = re.compile(
     rf"(?:.*/)?(?:\.(?:agents|cub|githooks|github|husky|vscode)|{'|'.join(_FOLDERS)})/", _FLAGS
 )
 _MAX_VALUE_CHARS = 10_000  # aliases of YAML can make a small file a huge value
+
+# Their own tools, hooks and plugins are in there, and more with each version.
+_AGENT_FOLDERS = {".agents", *(one.folder for one in NAMED_PROFILES if one.folder)}
+# Texts, and commands that only `cub context` runs and that are approved one by one.
+_TEXT_FOLDERS = re.compile(r"(?:.*/)?(?:\.agents/tasks/.*|[^/]+/rules/)", _FLAGS)
+# opencode writes these, and the API of its plugins into package.json.
+_WRITTEN_FILES = (".gitignore", "package-lock.json", "bun.lock", "bun.lockb")
+_PLUGIN_API = re.compile(
+    rb'\s*{\s*"dependencies":\s*{\s*"@opencode-ai/plugin":\s*"[\w.^~-]+"\s*}\s*}\s*'
+)
+READING_LISTS = {
+    path: ListLocation(path, keys, kind)
+    for paths, keys, kind in (
+        ((".claude/settings.json", ".claude/settings.local.json"), ("claudeMdExcludes",), JSON),
+        *(one.reading_list[:3] for one in NAMED_PROFILES if one.reading_list),
+    )
+    for path in paths
+}
+_MAX_FILES = 200_000  # of a project; those of the upper folders come first
+_MAX_BYTES = 64 << 20  # of a file, and of a folder that is a link
+_MAX_LINKS = 3  # from one linked folder into the next
+# Worktrees are checkouts of their own.
+_STATE_FOLDERS = {".cub/": ("runs", "worktrees", "backups", "logs"), ".claude/": ("worktrees",)}
+
+
+class AgentFile(NamedTuple):
+    """Hold a file that agents execute or obey; of a linked folder, the list of its files.
+
+    `data` is None if it can't be read.
+    """
+
+    path: str
+    data: bytes | None
+
+    @property
+    def digest(self) -> str:
+        """Return the digest of what it contains; "" if it can't be read."""
+        return "" if self.data is None else "sha256-" + sha256(self.data).hexdigest()
+
+    @property
+    def text(self) -> str:
+        """Return what it contains; "" if that is no text."""
+        return "" if b"\0" in (self.data or b"") else (self.data or b"").decode("utf-8", "replace")
 
 
 def classify_executable_path(path: str) -> ExecutableKind | None:
@@ -111,3 +163,94 @@ def _to_json(value: Any) -> str:
         if len(text) > _MAX_VALUE_CHARS:
             raise ValueError(len(text))
     return text
+
+
+def iter_project_files(root: Path, limit: int = _MAX_FILES) -> Iterator[str]:
+    """Yield the files and links of a project, folder by folder, the root first.
+
+    Folders that tools fill are left out. A link to a folder ends with `/`.
+    """
+    folders, count = deque([""]), 0
+    while folders and count < limit:
+        folder = folders.popleft()
+        with suppress(OSError):
+            for entry in sorted(os.scandir(root / folder), key=lambda entry: entry.name):
+                path = f"{folder}{entry.name}"
+                if not entry.is_dir(follow_symlinks=False):
+                    count += 1
+                    yield f"{path}/" if entry.is_dir() else path
+                elif not _is_skipped(folder, entry.name):
+                    folders.append(f"{path}/")
+
+
+def _is_skipped(folder: str, name: str) -> bool:
+    return name == ".git" or name in TOOL_FOLDERS or name in _STATE_FOLDERS.get(folder, ())
+
+
+def find_agent_files(root: Path) -> list[AgentFile]:
+    """Return the files of a project that an agent may execute or obey, or what links lead to.
+
+    Settings that only list files to read, as cub writes them, are left out.
+    """
+    paths = filter(_is_agent_file, iter_project_files(root))
+    files = (AgentFile(path.rstrip("/"), _read_entry(root / path)) for path in paths)
+    return [file for file in files if not _is_harmless(file)]
+
+
+def _is_agent_file(path: str) -> bool:
+    kind = classify_executable_path(path)
+    if kind == "bootstrap" or _TEXT_FOLDERS.fullmatch(path):
+        return False
+    *folders, name = path.lower().rstrip("/").split("/")
+    is_own = not _AGENT_FOLDERS.isdisjoint(folders) and name not in _WRITTEN_FILES
+    return kind in ("agent file", "agent setting") or (is_own and not name.endswith(".md"))
+
+
+def _read_entry(path: Path, links: int = _MAX_LINKS) -> bytes | None:
+    """Return the bytes of a file, or the digests of a folder's files; None for all others."""
+    try:
+        if path.is_symlink() and not path.exists():
+            return os.fsencode(path.readlink())
+        if not path.is_dir():
+            state = path.stat()
+            is_fit = S_ISREG(state.st_mode) and state.st_size <= _MAX_BYTES
+            return path.read_bytes() if is_fit else None
+        lines, rest = [], _MAX_BYTES
+        for name in iter_project_files(path):
+            data = _read_entry(path / name, links - 1) if links else None
+            rest -= len(data or b"")
+            if data is None or rest < 0:
+                return None
+            lines.append(f"{sha256(data).hexdigest()} {name}\n")
+    except OSError:
+        return None
+    return "".join(lines).encode("utf-8", "surrogatepass")
+
+
+def _is_harmless(file: AgentFile) -> bool:
+    """Return whether settings only name files to read, or the API that opencode adds itself."""
+    if f"/{file.path}".endswith("/.opencode/package.json"):
+        return _PLUGIN_API.fullmatch(file.data or b"") is not None
+    lists = read_file_lists(file)
+    if lists is None or file.data is None:
+        return False
+    location = READING_LISTS[file.path]
+    settings = parse_config_text(file.data, file.path, location.format).python_value
+    return {key: value for key, value in settings.items() if key != "$schema"} == lists
+
+
+def read_file_lists(file: AgentFile) -> dict[str, Any] | None:
+    """Return the part of an agent's settings that lists files to read, or to leave out.
+
+    None for other files, and for settings without such a list or that can't be read.
+    """
+    location = READING_LISTS.get(file.path)
+    names = None
+    with suppress(CubError):
+        names = read_string_list(file.data, location) if location and file.data else None
+    if location is None or names is None:
+        return None
+    tree: Any = list(names)
+    for key in reversed(location.keys):
+        tree = {key: tree}
+    return dict(tree)

@@ -9,17 +9,29 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.files.signed_state import find_state_folder, read_signed, write_signed
+from cub.project.executable_config import AgentFile
 
 
 class TrustedCommands(NamedTuple):
-    """Hold trusted commands: those of a configuration as one set, those of tasks one by one."""
+    """Hold what is trusted: the commands of a configuration as one set, those of tasks one by one,
+    and the files of agents, each path with its digest.
+    """
 
     config: str = ""
     checks: frozenset[str] = frozenset()
+    files: Mapping[str, str] = {}
 
     def list_untrusted(self, checks: Iterable[str]) -> list[str]:
         """Return the tasks' commands that are not trusted."""
         return [check for check in checks if _digest(check) not in self.checks]
+
+    def explain_untrusted(self, file: AgentFile) -> str:
+        """Return why an agent's file is not trusted as it is; "" if it is."""
+        if self.files.get(file.path) == file.digest:
+            return ""
+        if not file.digest:
+            return "cannot be read"
+        return "changed since you trusted it" if file.path in self.files else "not trusted"
 
 
 def make_trusted_commands(config: Mapping[str, str], checks: Iterable[str]) -> TrustedCommands:
@@ -34,7 +46,12 @@ def load_trust(root: Path) -> TrustedCommands:
     entry = _read().get(root.as_posix())
     if not isinstance(entry, dict) or not isinstance(entry.get("checks"), list):
         return TrustedCommands()
-    return TrustedCommands(str(entry.get("config", "")), frozenset(map(str, entry["checks"])))
+    files = entry.get("files")
+    return TrustedCommands(
+        str(entry.get("config", "")),
+        frozenset(map(str, entry["checks"])),
+        {path: str(digest) for path, digest in files.items()} if isinstance(files, dict) else {},
+    )
 
 
 def save_trust(root: Path, trust: TrustedCommands | None) -> None:
@@ -42,7 +59,8 @@ def save_trust(root: Path, trust: TrustedCommands | None) -> None:
     projects = _read()
     projects.pop(root.as_posix(), None)
     if trust is not None:
-        projects[root.as_posix()] = {"config": trust.config, "checks": sorted(trust.checks)}
+        checks, files = sorted(trust.checks), dict(trust.files)
+        projects[root.as_posix()] = {"config": trust.config, "checks": checks, "files": files}
     write_signed(_get_path(), {"v": 2, "projects": projects})
 
 

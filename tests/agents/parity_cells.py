@@ -89,7 +89,7 @@ def record_cell(agent: str, shape: str, folder: Path) -> Cell:
 def _prove(agent: InstalledAgent, made: Shop) -> dict[str, dict[str, str]]:
     """What `cub agents prove` sees, which has to be what cub says of this agent."""
     project = Project.load(made.root)
-    proof = prove_agent(agent, project, made.environ, is_trusted=True)
+    proof = prove_agent(agent, project, made.environ, trusted=None)
     assert not proof.problem, proof.problem
     sources = [one for one in proof.sources if one.path]
     interactive = _to_texts({one.label: one.interactive for one in sources})

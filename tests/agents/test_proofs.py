@@ -9,6 +9,7 @@ import pytest
 
 from cub.actions.agents.agent_proof import prove_agent
 from cub.project.project import Project
+from cub.project.trust_store import TrustedCommands
 from tests.agents.parity_cells import AGENTS, find_installed
 from tests.cli.stories import write
 from tests.conftest import git
@@ -40,5 +41,5 @@ def test_each_text_arrives_once_in_a_run(agent: str, shape: str, tmp_path: Path)
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     folder = str(Path(os.environ["CUB_AGENTS"], agent))
     environ["PATH"] = f"{folder}/node_modules/.bin:{folder}/bin:{environ['PATH']}"
-    proof = prove_agent(installed, Project.load(root), environ, is_trusted=False)
+    proof = prove_agent(installed, Project.load(root), environ, trusted=TrustedCommands())
     assert proof.is_kept, proof

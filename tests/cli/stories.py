@@ -375,6 +375,9 @@ def _trust(scene: Scene) -> None:
     scripts = scene.json("trust", root, "trust", "--show")["scripts"]
     command = {"kind": "command", "source": ".agents/tasks/mix.md", "command": "make flour"}
     assert scripts == [{**command, "trusted": False}]
+    write(root, ".mcp.json", "{}")
+    partly["files"] = scene.json("trust", root, "trust", "--show")["files"]
+    assert partly["files"] == [{"path": ".mcp.json", "trusted": False}]
     partly["scripts"] = scripts
     assert scene.json("trust", root, "trust", "--revoke") == {
         **partly,

@@ -337,8 +337,8 @@ RUN = (
     Mutation(
         "a check that came later is trusted with the configuration",
         "cub/actions/run/command_trust.py",
-        "    if is_config_trusted and not missing and not proposed:\n",
-        "    if is_config_trusted or not missing and not proposed:\n",
+        "    if untrusted:\n",
+        '    if untrusted and untrusted[0].section == "config":\n',
         ("tests/actions/run/test_command_trust.py",),
     ),
     Mutation(

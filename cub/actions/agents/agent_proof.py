@@ -7,9 +7,11 @@ all projects are not used.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,8 +32,7 @@ from cub.harness.base import LaunchRequest
 from cub.harness.native_harness import NativeHarness, NativeOptions
 from cub.project.executable_config import list_config_commands
 from cub.project.project import Project
-from cub.project.trust_store import digest_commands, load_trust
-from cub.store.store_paths import find_store_root
+from cub.project.trust_store import TrustedCommands, digest_commands
 from cub.tokens import estimate_tokens
 
 CONTRACT_LABEL, PROMPT_LABEL = "rules of a run", "task prompt"
@@ -42,7 +43,12 @@ _MISSED = {
     "compaction": "it did not compact its session",
     "subagent": "it did not start a subagent",
 }
-_READING_ARGUMENTS = ("--bare", "--ignore-user-config", "--no-context-files", "-nc")
+# What changes the reading, and runs nothing: an option with its value.
+_READING_ARGUMENTS = re.compile(
+    r"--bare|--ignore-user-config|--no-context-files|-nc|(?:--setting-sources|--read)[= ].*"
+    r"|(?:-c|--config)[= ]project_(?:doc_\w+|root_markers)=.*",
+    re.DOTALL,
+)
 
 
 class SourceProof(NamedTuple):
@@ -72,10 +78,10 @@ class SourceProof(NamedTuple):
 class AgentProof:
     """Hold what was seen of an agent; a `problem` is why it sent nothing to a model.
 
-    `left_out` are files of the project that it did not get, as they run something. `unread` are
-    files with instructions that it did not read, and no run hands over. `unused` are the user's
-    own files and variables that it was started without. `after` is the moment of a session that it
-    is brought to; `is_tested` is False if cub can't do that.
+    `left_out` are files and arguments of the project that it did not get, as they run something.
+    `unread` are files with instructions that it did not read, and no run hands over. `unused` are
+    the user's own files and variables that it was started without. `after` is the moment of a
+    session that it is brought to; `is_tested` is False if cub can't do that.
     """
 
     name: str
@@ -97,27 +103,20 @@ class AgentProof:
         return is_right or not self.is_tested
 
 
-def is_trusted(project: Project) -> bool:
-    """Return whether the user has agreed to what the project runs; False if it names nothing."""
-    config = list_config_commands(project.config_data)
-    trusted = load_trust(find_store_root(project.root)).config
-    return bool(config) and trusted == digest_commands(config)
-
-
 def prove_agent(
     agent: InstalledAgent,
     project: Project,
     environ: Mapping[str, str],
     *,
-    is_trusted: bool,
+    trusted: TrustedCommands | None,
     folder: str = "",
     after: Moment = "",
 ) -> AgentProof:
     """Return what reaches the model; nothing in the project is changed.
 
-    `is_trusted`: what the project has agents execute may run. In interactive use, the agent is
-    started in a folder of the project; a run is always at the root. `after`: what reaches the model
-    first after a moment of a session.
+    `trusted`: what the project may have agents execute; None for all. In interactive use, the agent
+    is started in a folder of the project; a run is always at the root. `after`: what reaches the
+    model first after a moment of a session.
     """
     empty = AgentProof(agent.name, agent.title, agent.version, after=after)
     if agent.problem:
@@ -127,27 +126,23 @@ def prove_agent(
     try:
         with tempfile.TemporaryDirectory(prefix="cub-proof-", ignore_cleanup_errors=True) as name:
             base = Path(os.path.realpath(name))
-            copies = _copy_project(project, base, environ, is_trusted=is_trusted)
-            harness = _make_harness(agent, is_trusted=is_trusted)
-            prepared = _prepare(harness, agent.version, project, copies, folder)
+            home = Path(environ["HOME"]) if environ.get("HOME") else None
+            folders = (base / mode / "copy" for mode in _MODES)
+            copies = [copy_project(project.root, one, home, trusted) for one in folders]
+            options, dropped = _choose_options(agent, project, trusted)
+            harnesses = [_make_harness(agent, options, project.root, one.root) for one in copies]
+            prepared = _prepare(harnesses, agent.version, project, copies, folder)
             sessions = [
                 _continue(harness, launch, base / mode, after)
-                for launch, mode in zip(prepared.launches, _MODES, strict=True)
+                for harness, launch, mode in zip(harnesses, prepared.launches, _MODES, strict=True)
             ]
             path = environ.get("PATH", os.defpath)
             starts = record_starts(agent.name, sessions, base / "home", path, after=after)
     except CubError as error:
         return replace(empty, problem=error.message)
     unused = list_user_settings(agent.name, environ)
-    return _compare(replace(empty, unused=unused, left_out=prepared.left_out), prepared, starts)
-
-
-def _copy_project(
-    project: Project, base: Path, environ: Mapping[str, str], *, is_trusted: bool
-) -> list[ProjectCopy]:
-    home = Path(environ["HOME"]) if environ.get("HOME") else None
-    folders = (base / mode / "copy" for mode in _MODES)
-    return [copy_project(project.root, one, home, is_trusted=is_trusted) for one in folders]
+    left_out = (*dropped, *prepared.left_out)
+    return _compare(replace(empty, unused=unused, left_out=left_out), prepared, starts)
 
 
 class _Prepared(NamedTuple):
@@ -159,7 +154,7 @@ class _Prepared(NamedTuple):
 
 
 def _prepare(
-    harness: NativeHarness,
+    harnesses: Sequence[NativeHarness],
     version: str,
     project: Project,
     copies: Sequence[ProjectCopy],
@@ -178,7 +173,7 @@ def _prepare(
         for text in list_project_texts(project)
         if text.label not in known
     ]
-    context = prepare_agent_context(Project.load(copies[1].root), harness, version, {})
+    context = prepare_agent_context(Project.load(copies[1].root), harnesses[1], version, {})
     contract, prompt = (marked.prompts[label] for label in (CONTRACT_LABEL, PROMPT_LABEL))
     handover = "\n".join(filter(None, [contract, render_missing_context(context.sources)]))
     alone = LaunchRequest(prompt, "", copies[0].base.parent, "proof", 1, None, "auto")
@@ -186,21 +181,39 @@ def _prepare(
         system_prompt=handover, folder=copies[1].base.parent, arguments=context.arguments
     )
     launches = [
-        _make_launch(harness, alone, copies[0].root / folder),
-        _make_launch(harness, run, copies[1].root),
+        _make_launch(harnesses[0], alone, copies[0].root / folder),
+        _make_launch(harnesses[1], run, copies[1].root),
     ]
     return _Prepared([*marked.texts, *lost], launches, copies[0].left_out)
 
 
-def _make_harness(agent: InstalledAgent, *, is_trusted: bool) -> NativeHarness:
-    """Return the agent's harness, whose model and settings are those of the model server."""
-    harness = agent.harness
-    assert isinstance(harness, NativeHarness)
-    options = harness.options
-    if not is_trusted:  # what changes the reading stays, and runs nothing
-        kept = tuple(word for word in options.arguments if word in _READING_ARGUMENTS)
-        options = NativeOptions(kept)
-    return type(harness)(NativeOptions(options.arguments, options.environ))
+def _choose_options(
+    agent: InstalledAgent, project: Project, trusted: TrustedCommands | None
+) -> tuple[NativeOptions, tuple[str, ...]]:
+    """Return what of the agent's configuration applies, and the names of what does not."""
+    assert isinstance(agent.harness, NativeHarness)
+    options, commands = agent.harness.options, list_config_commands(project.config_data)
+    if trusted is None or not commands or trusted.config == digest_commands(commands):
+        return NativeOptions(options.arguments, options.environ), ()
+    groups: list[list[str]] = []
+    for word in options.arguments:
+        if word.startswith("-") or not groups:
+            groups.append([])
+        groups[-1].append(word)
+    kept = [group for group in groups if _READING_ARGUMENTS.fullmatch(" ".join(group))]
+    dropped = (" ".join(group) for group in groups if group not in kept)
+    variables = (f"${name}" for name in options.environ)
+    return NativeOptions(tuple(chain(*kept))), (*dropped, *variables)
+
+
+def _make_harness(
+    agent: InstalledAgent, options: NativeOptions, root: Path, copied: Path
+) -> NativeHarness:
+    """Return the agent's harness for a copy of the project, to whose files its arguments lead."""
+    assert isinstance(agent.harness, NativeHarness)
+    pattern = re.compile(rf"{re.escape(root.as_posix())}(?![\w.-])")
+    words = tuple(pattern.sub(lambda _: copied.as_posix(), word) for word in options.arguments)
+    return type(agent.harness)(options._replace(arguments=words))
 
 
 def _make_launch(harness: NativeHarness, request: LaunchRequest, root: Path) -> AgentLaunch:

@@ -90,7 +90,7 @@ def run_attempt(
     else:  # as the start of the run has left it
         save_start(context, attempt, attempt.before)
     before, baseline = attempt.before, attempt.baseline
-    if verdict := judge_before_start(context, attempt):
+    if verdict := judge_before_start(context, attempt) or _judge_agent_files(context):
         attempt.after = before
         return verdict
     excuses = context.settings.excuses_known_failures
@@ -132,6 +132,12 @@ def _judge_work(
         change = yield from judge_by_old_definitions(context, attempt, before, evidence)
         verdict = change or verdict
     return judge_removed_tests(context, attempt, before, verdict) or verdict
+
+
+def _judge_agent_files(context: RunContext) -> Verdict | None:
+    """Return a verdict if the agent would execute files that changed after they were approved."""
+    lines = context.approved_checks.list_untrusted_files(context.workspace.folder)
+    return Verdict(failures.UNTRUSTED, "; ".join(lines)) if lines else None
 
 
 def restore_surroundings(context: RunContext, attempt: Attempt, backup: CubFolderBackup) -> None:

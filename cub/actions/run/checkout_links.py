@@ -11,10 +11,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.actions.run.command_trust import read_executable_content
+from cub.actions.run.command_trust import iter_task_checks
 from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
@@ -51,7 +52,7 @@ def require_separate_checkout(
     """Raise CubError if checks in a worktree of the project's checkout would use its files."""
     checks = [*settings.checks]
     if settings.uses_task_checks:
-        checks += read_executable_content(stores, {}).checks
+        checks += chain.from_iterable(dict(iter_task_checks(stores.backend.read_tasks())).values())
     links = find_checkout_links(stores.project.root, checks, environ)
     if not links:
         return

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from json import loads
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from cub.actions.context_scripts import ContextScript
 from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.project.config import CONFIG_FILE
-from cub.project.executable_config import list_config_commands
+from cub.project.executable_config import find_agent_files, list_config_commands
 from cub.project.trust_store import (
     TrustedCommands,
     add_trusted_checks,
@@ -25,80 +27,37 @@ from cub.project.trust_store import (
 from cub.store.jsonl import Record
 from cub.store.task_index import TaskIndex
 
+TRUST_HINT = "review them, then run `cub trust`; `cub run --trust` allows them for this run only"
+FILES_UNTRUSTED = "agents execute files of this project that are not trusted"
 
-class ExecutableContent(NamedTuple):
-    """Hold what would run: configuration keys with their values as JSON, tasks' checks, the
-    proposed checks, each with its manifest or test file, and what `cub context` runs.
+
+class Executable(NamedTuple):
+    """Hold something of the project that runs, and whether the person has agreed to it.
+
+    `section`: where JSON lists it, with these `facts`; `line`: what it is, for a person; `content`:
+    what the person agrees to, of a file as its digest; `text`: what a script or a file contains.
     """
 
-    config: dict[str, str]
-    checks: list[str]
-    proposed: Mapping[str, str]
-    scripts: Sequence[ContextScript] = ()
-
-    def to_lines(self) -> list[str]:
-        """Return a line for each command of the configuration and of tasks."""
-        lines = [f"{key}: {value}" for key, value in self.config.items()]
-        lines += [f"a task's check: {check}" for check in self.checks]
-        return lines + [f"a check: {line}, from {name}" for line, name in self.proposed.items()]
-
-
-class TaskCheck(NamedTuple):
-    """Hold a command that tasks bring along, their ids, and whether it was agreed to."""
-
-    command: str
-    tasks: list[str]
-    trusted: bool
-
-
-class ProposedCheck(NamedTuple):
-    """Hold a proposed check, its manifest or test file, and whether it was agreed to."""
-
-    command: str
-    source: str
-    trusted: bool
-
-
-class TrustedScript(NamedTuple):
-    """Hold what `cub context` runs, the file that it stands in, and whether it was agreed to.
-
-    `kind` is bootstrap or command; the `command` of a bootstrap is "".
-    """
-
-    kind: str
-    source: str
-    command: str
-    trusted: bool
-
-
-class TrustReport(NamedTuple):
-    """Hold what would run, and whether it was agreed to: the configuration, and each check."""
-
-    config: dict[str, str]
-    is_config_trusted: bool
-    checks: list[TaskCheck]
-    proposed: list[ProposedCheck]
-    scripts: list[TrustedScript]
-
-    @property
-    def is_trusted(self) -> bool:
-        """Return whether nothing is left to agree to."""
-        trusted = [check.trusted for check in self.checks]
-        trusted += [check.trusted for check in self.proposed]
-        trusted += [script.trusted for script in self.scripts]
-        return self.is_config_trusted and all(trusted)
+    section: Literal["config", "checks", "proposed", "scripts", "files"]
+    line: str
+    facts: Mapping[str, Any]
+    content: str
+    trusted: bool = False
+    text: str = ""
 
 
 @dataclass(slots=True)
 class ApprovedChecks:
-    """Decide which checks of tasks a run may execute.
+    """Decide which checks of tasks a run may execute, and which files its agents.
 
     `pinned_checks` are those that each task had when the run started: an agent's changes to them
-    don't count, but a person may agree to others during the run.
+    don't count, but a person may agree to others during the run. `pinned_files` are the digests of
+    files that are trusted for this run only.
     """
 
     root: Path
     pinned_checks: dict[str, tuple[str, ...]]
+    pinned_files: Mapping[str, str] = field(default_factory=dict)
 
     def pin_checks(self, task: Record) -> tuple[str, ...]:
         """Return the checks of a task that is about to start, and pin them from here on.
@@ -120,41 +79,68 @@ class ApprovedChecks:
         checks = tuple(tasks.read_record(task_id).get("checks") or ())
         return not load_trust(self.root).list_untrusted(checks)
 
+    def list_untrusted_files(self, folder: Path) -> list[str]:
+        """Return a line for each file in the checkout of a run that agents must not execute."""
+        trusted = load_trust(self.root)
+        trusted = trusted._replace(files={**trusted.files, **self.pinned_files})
+        return [one.line for one in _list_files(folder, trusted) if not one.trusted]
+
     def find_removed_checks(self, record: Record) -> tuple[str, ...]:
         """Return the pinned checks of a task if it has lost one of them; () if not."""
         pinned = self.pinned_checks.get(record["id"], ())
         return pinned if set(pinned) - set(record.get("checks") or ()) else ()
 
 
-def read_executable_content(
-    stores: Stores, proposed: Mapping[str, str], tasks: TaskIndex | None = None
-) -> ExecutableContent:
+def read_executables(
+    stores: Stores,
+    proposed: Mapping[str, str],
+    scripts: Sequence[ContextScript] = (),
+    tasks: TaskIndex | None = None,
+) -> list[Executable]:
     """Return what the project brings along that runs; checks of tasks that are not closed."""
-    config = list_config_commands(stores.project.config_data)
-    by_task = _iter_checks(tasks or stores.backend.read_tasks())
-    checks = dict.fromkeys(check for _, task_checks in by_task for check in task_checks)
-    return ExecutableContent(config, list(checks), proposed)
-
-
-def make_trust_report(
-    stores: Stores, proposed: Mapping[str, str], scripts: Sequence[ContextScript] = ()
-) -> TrustReport:
-    """Return what the project brings along that runs, and whether this person has agreed to it."""
-    trusted = load_trust(stores.root)
-    config = list_config_commands(stores.project.config_data)
-    tasks_of: dict[str, list[str]] = {}
-    for task, checks in _iter_checks(stores.backend.read_tasks()):
+    trusted, tasks_of = load_trust(stores.root), dict[str, list[str]]()
+    for task, checks in iter_task_checks(tasks or stores.backend.read_tasks()):
         for check in dict.fromkeys(checks):
             tasks_of.setdefault(check, []).append(task)
-    texts = [script.text for script in scripts]
-    untrusted = set(trusted.list_untrusted([*tasks_of, *proposed, *texts]))
-    return TrustReport(
-        config,
-        not config or trusted.config == digest_commands(config),
-        [TaskCheck(check, tasks, check not in untrusted) for check, tasks in tasks_of.items()],
-        [ProposedCheck(line, name, line not in untrusted) for line, name in proposed.items()],
-        [TrustedScript(s.kind, s.source, s.command, s.text not in untrusted) for s in scripts],
-    )
+    found = [
+        Executable("checks", f"a task's check: {check}", {"command": check, "tasks": ids}, check)
+        for check, ids in tasks_of.items()
+    ]
+    found += [
+        Executable("proposed", f"a check: {line}, from {name}",
+                   {"command": line, "source": name}, line)
+        for line, name in proposed.items()
+    ]  # fmt: skip
+    found += [
+        Executable("scripts", one.title, {"kind": one.kind, "source": one.source,
+                   "command": one.command}, one.text, text=one.text)
+        for one in scripts
+    ]  # fmt: skip
+    untrusted = {*trusted.list_untrusted(one.content for one in found)}
+    return [
+        *_list_config(stores, trusted),
+        *(one._replace(trusted=one.content not in untrusted) for one in found),
+        *_list_files(stores.project.root, trusted),
+    ]
+
+
+def _list_config(stores: Stores, trusted: TrustedCommands) -> list[Executable]:
+    config = list_config_commands(stores.project.config_data)
+    is_trusted = trusted.config == digest_commands(config)
+    return [
+        Executable("config", f"{key}: {value}", {"key": key, "value": loads(value)}, value,
+                   is_trusted)
+        for key, value in config.items()
+    ]  # fmt: skip
+
+
+def _list_files(root: Path, trusted: TrustedCommands) -> Iterator[Executable]:
+    for file in find_agent_files(root):
+        reason = trusted.explain_untrusted(file)
+        line = f"a file of an agent: {file.path}" + (f" ({reason})" if reason else "")
+        yield Executable(
+            "files", line, {"path": file.path}, file.digest, not reason, file.text if reason else ""
+        )
 
 
 def require_trust(stores: Stores, settings: RunSettings) -> ApprovedChecks:
@@ -163,52 +149,56 @@ def require_trust(stores: Stores, settings: RunSettings) -> ApprovedChecks:
     Raises CubError, with what would run, unless the person has agreed to it. What is read here is
     what they agreed to: later the run may be on another branch.
     """
-    tasks = stores.backend.read_tasks()
-    approved_checks = ApprovedChecks(stores.root, dict(_iter_checks(tasks)))
-    if settings.options.trust:
+    tasks, options = stores.backend.read_tasks(), settings.options
+    approved_checks = ApprovedChecks(stores.root, dict(iter_task_checks(tasks)))
+    if options.trust:
         return approved_checks
-    content = read_executable_content(stores, settings.proposed_checks, tasks)
-    checks, proposed, unused = content.checks, content.proposed, []
-    if settings.options.checks or not settings.uses_task_checks:
-        unused.append("run.checks")
-    if settings.options.no_context_exec:
-        unused.append("context_commands")
-    config = list_config_commands(stores.project.config_data, omit=unused)
-    trusted = load_trust(stores.root)
-    is_config_trusted = not config or trusted.config == digest_commands(content.config)
-    missing = trusted.list_untrusted(checks if settings.uses_task_checks else [])
-    proposed = {line: proposed[line] for line in trusted.list_untrusted(proposed)}
-    if is_config_trusted and not missing and not proposed:
-        return approved_checks
-    untrusted = ExecutableContent({} if is_config_trusted else config, missing, proposed)
-    raise CubError(
-        _describe_untrusted(untrusted, trusted),
-        where=CONFIG_FILE if untrusted.config else "",
-        hint="review them, then run `cub trust`; `cub run --trust` allows them for this run only",
-        details=untrusted.to_lines(),
-    )
+    unused = ["run.checks"] * bool(options.checks or not settings.uses_task_checks)
+    unused += ["context_commands"] * options.no_context_exec
+    used = list_config_commands(stores.project.config_data, omit=unused)
+    untrusted = [
+        one
+        for one in read_executables(stores, settings.proposed_checks, tasks=tasks)
+        if not one.trusted
+        and (one.section != "config" or one.facts["key"] in used)
+        and (one.section != "checks" or settings.uses_task_checks)
+    ]
+    if untrusted:
+        raise CubError(
+            _describe_untrusted(untrusted, load_trust(stores.root)),
+            where=CONFIG_FILE if untrusted[0].section == "config" else "",
+            hint=TRUST_HINT,
+            details=[one.line for one in untrusted],
+        )
+    return approved_checks
 
 
-def _describe_untrusted(untrusted: ExecutableContent, trusted: TrustedCommands) -> str:
+def _describe_untrusted(untrusted: Sequence[Executable], trusted: TrustedCommands) -> str:
     """Say what is not trusted; a task's check alone never means that the project changed."""
-    if untrusted.config or trusted == TrustedCommands():
+    counts = Counter(one.section for one in untrusted)
+    if counts["config"] or (counts["checks"] and trusted == TrustedCommands()):
         again = "changed since you trusted them" if trusted.config else "are not trusted"
         return f"the commands of this project {again}"
-    if untrusted.proposed:
+    if counts["proposed"]:
         return "the proposed checks are not trusted"
-    if len(untrusted.checks) == 1:
+    if counts["files"] and not counts["checks"]:
+        return FILES_UNTRUSTED
+    if counts["checks"] == 1:
         return "a task has an untrusted check"
-    return f"tasks have {len(untrusted.checks)} untrusted checks"
+    return f"tasks have {counts['checks']} untrusted checks"
 
 
 def trust_project(
     stores: Stores, proposed: Mapping[str, str], scripts: Sequence[ContextScript] = ()
-) -> ExecutableContent:
+) -> list[Executable]:
     """Store that all that the project brings along may run, and return it."""
-    content = read_executable_content(stores, proposed)._replace(scripts=scripts)
-    texts = [*content.checks, *proposed, *(script.text for script in scripts)]
-    save_trust(stores.root, make_trusted_commands(content.config, texts))
-    return content
+    found = read_executables(stores, proposed, scripts)
+    config = {one.facts["key"]: one.content for one in found if one.section == "config"}
+    texts = [one.content for one in found if one.section in ("checks", "proposed", "scripts")]
+    files = {one.facts["path"]: one.content for one in found if one.section == "files"}
+    files = {path: digest for path, digest in files.items() if digest}
+    save_trust(stores.root, make_trusted_commands(config, texts)._replace(files=files))
+    return found
 
 
 def trust_checks(stores: Stores, checks: Iterable[str]) -> None:
@@ -222,7 +212,8 @@ def revoke_trust(stores: Stores) -> None:
     save_trust(stores.root, None)
 
 
-def _iter_checks(tasks: TaskIndex) -> Iterator[tuple[str, tuple[str, ...]]]:
+def iter_task_checks(tasks: TaskIndex) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the ids of tasks that are not closed and have checks, each with these."""
     for task in tasks:
         if task.is_closed or not task.has_checks:
             continue

@@ -82,6 +82,14 @@ CONTEXT_FAILED = _define_free(
     "did not start because a [context command](#context-commands) with `on_failure: fail` failed",
     "the context commands failed",
 )
+UNTRUSTED = _define_free(
+    "untrusted",
+    "did not start because files that the agent would execute are [not trusted](#trust), such as "
+    "settings that an earlier attempt changed",
+    "files that the agent would execute were not trusted",
+    effect="end",
+    remedy="review the files, then run `cub trust`",
+)
 RATE_LIMITED = _define_free(
     "rate_limited",
     "met a limit or an overloaded service, and did no work",
@@ -261,10 +269,10 @@ UNKNOWN = FailureClass(
 )
 # In the order in which an attempt is judged: the first that applies is its class.
 _ALL = (
-    INTERRUPTED, CONTEXT_FAILED, RATE_LIMITED, AUTH, SERVICE_FAILED, HARNESS_MISSING, HARNESS_SETUP,
-    BUDGET, TIMEOUT_IDLE, TIMEOUT_WALL, PERMISSION_DENIED, STUCK, ASKED_QUESTION, HARNESS_EXIT,
-    UNVERIFIED, PROTECTED, INSTRUCTIONS_CHANGED, NO_CHANGES, TESTS_REMOVED, CHECKS_FAILED,
-    CHECK_CHANGED, NOT_MENDED, TOO_LARGE, COMMIT_FAILED, MERGE_CONFLICT, UNKNOWN,
+    INTERRUPTED, CONTEXT_FAILED, UNTRUSTED, RATE_LIMITED, AUTH, SERVICE_FAILED, HARNESS_MISSING,
+    HARNESS_SETUP, BUDGET, TIMEOUT_IDLE, TIMEOUT_WALL, PERMISSION_DENIED, STUCK, ASKED_QUESTION,
+    HARNESS_EXIT, UNVERIFIED, PROTECTED, INSTRUCTIONS_CHANGED, NO_CHANGES, TESTS_REMOVED,
+    CHECKS_FAILED, CHECK_CHANGED, NOT_MENDED, TOO_LARGE, COMMIT_FAILED, MERGE_CONFLICT, UNKNOWN,
 )  # fmt: skip
 FAILURE_CLASSES: Mapping[str, FailureClass] = {one.name: one for one in _ALL}
 

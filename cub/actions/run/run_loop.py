@@ -44,10 +44,12 @@ DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", NOTHING_READY
 BUDGET, INTERRUPTED, MACHINE = "budget", "interrupted", "machine"
 BROKEN, DAMAGED = "broken", "damaged"
 UNVERIFIED, NOT_MENDED = failures.UNVERIFIED.name, failures.NOT_MENDED.name
-_BAD_ENDS = (BUDGET, INTERRUPTED, MACHINE, BROKEN, DAMAGED, UNVERIFIED, NOT_MENDED)
+UNTRUSTED = failures.UNTRUSTED.name
+_BAD_ENDS = (BUDGET, INTERRUPTED, MACHINE, BROKEN, DAMAGED, UNVERIFIED, NOT_MENDED, UNTRUSTED)
 _HINTS = {
     UNVERIFIED: failures.UNVERIFIED.remedy,
     NOT_MENDED: failures.NOT_MENDED.remedy,
+    UNTRUSTED: failures.UNTRUSTED.remedy,
     BROKEN: "fix what the reason above names; the next `cub run` then restores the files",
     DAMAGED: "`cub run logs` shows what the agent did; `cub run` continues with the tasks",
 }
@@ -147,7 +149,7 @@ def _run_until_end(
         is_left_out = pool.record_verdict(harness, outcome.verdict, context.clock.now())
         remedy = _suggest_remedy(harness, outcome.verdict)
         if end := _find_end(context, outcome, pool):
-            has_reason = end in (UNVERIFIED, NOT_MENDED, BROKEN, DAMAGED, MACHINE)
+            has_reason = end in (UNVERIFIED, NOT_MENDED, UNTRUSTED, BROKEN, DAMAGED, MACHINE)
             tally.end_reason = outcome.verdict.reason if has_reason else ""
             is_row = end == MACHINE and pool.are_exhausted
             tally.failures = pool.count_failures(harness) if is_row else 0
@@ -178,6 +180,7 @@ def _find_end(context: RunContext, outcome: AttemptOutcome, pool: HarnessPool) -
         DAMAGED: outcome.has_replacements,
         UNVERIFIED: verdict.failure == failures.UNVERIFIED and verdict.is_uncounted,
         NOT_MENDED: verdict.failure == failures.NOT_MENDED,
+        UNTRUSTED: verdict.failure == failures.UNTRUSTED,
         MACHINE: verdict.failure == failures.UNKNOWN and verdict.is_uncounted,
         ONCE: context.settings.options.once,
     }

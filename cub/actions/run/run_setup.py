@@ -29,7 +29,12 @@ from cub.actions.run.agent_programs import (
 from cub.actions.run.check_proposals import describe_proposed_checks, resolve_checks
 from cub.actions.run.check_runner import CheckRunner
 from cub.actions.run.checkout_links import require_separate_checkout
-from cub.actions.run.command_trust import ApprovedChecks, require_trust
+from cub.actions.run.command_trust import (
+    FILES_UNTRUSTED,
+    TRUST_HINT,
+    ApprovedChecks,
+    require_trust,
+)
 from cub.actions.run.git_workspace import (
     GitWorkspace,
     list_committed_stores,
@@ -79,6 +84,7 @@ from cub.masking import mask_text
 from cub.processes.command import StopRequest, TimeLimits
 from cub.processes.orphans import adopt_orphans
 from cub.project.config_layers import resolve_config
+from cub.project.executable_config import find_agent_files
 from cub.store.events import Event, mask_event
 from cub.store.jsonl import Record
 from cub.store.task_index import TaskIndex
@@ -211,6 +217,11 @@ def _make_context(
     except CubError as error:  # report in any case what was recovered before
         error.details += tuple(str(event.get("text", "")) for event in report.events)
         raise
+    if settings.options.trust:
+        files = find_agent_files(workspace.folder)
+        approved_checks.pinned_files = {file.path: file.digest for file in files}
+    if lines := approved_checks.list_untrusted_files(workspace.folder):  # of another commit
+        raise CubError(FILES_UNTRUSTED, hint=TRUST_HINT, details=lines)
     limits = TimeLimits(settings.timeout, None)
     # An agent that could write into this folder would excuse its own failures.
     cache_folder = find_project_state(stores.root) / "checks"

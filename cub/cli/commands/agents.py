@@ -162,18 +162,20 @@ def prove(
 
     Example: cub agents prove claude
     """
-    from cub.actions.agents.agent_proof import is_trusted, prove_agent
+    from cub.actions.agents.agent_proof import prove_agent
     from cub.actions.agents.agent_survey import choose_agents, list_agents
+    from cub.project.trust_store import load_trust
+    from cub.store.store_paths import find_store_root
 
     project = _load_project(context, json=json)
     chosen = choose_agents(list_agents(project, os.environ, names or ()), names or ())
-    trusted = trust or is_trusted(project)
+    trusted = None if trust else load_trust(find_store_root(project.root))
     folder = find_start_folder(context, project.root)
     proofs = []
     with interrupt_at_signals():
         for agent in chosen:
             proof = prove_agent(
-                agent, project, os.environ, is_trusted=trusted, folder=folder, after=after or ""
+                agent, project, os.environ, trusted=trusted, folder=folder, after=after or ""
             )
             proofs.append(proof)
             if not json:
@@ -197,7 +199,7 @@ def _print_proof(proof: AgentProof) -> None:
     output.print_table(("text", "tokens", "interactive", "cub run"), rows, prose=("text",))
     for title, names in (
         (f"not read{moment or ' at the start'}", proof.unread),
-        ("left out, as the project is not trusted", proof.left_out),
+        ("not trusted, so left out", proof.left_out),
         ("not used, and may change the result", proof.unused),
     ):
         if names:

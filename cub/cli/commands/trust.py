@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,9 +16,9 @@ from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError
 
 if TYPE_CHECKING:
-    from cub.actions.context_scripts import ContextScript
-    from cub.actions.run.command_trust import ExecutableContent
-    from cub.actions.tasks.stores import Stores
+    from pathlib import Path
+
+    from cub.actions.run.command_trust import Executable
 
 app = typer.Typer(add_completion=False)
 
@@ -38,13 +38,14 @@ def trust(
     """Trust the commands that this project runs.
 
     These are the checks, agents, bootstrap scripts, and context commands in .cub/config.yaml, in
-    tasks, and beside rules. If one of them changes, cub asks again.
+    tasks, and beside rules, and the files that agents execute, such as .claude/settings.json. If
+    one of them changes, cub asks again.
 
     Example: cub trust --show
     """
     from cub.actions.context_scripts import list_context_scripts, make_text_reader
     from cub.actions.run.check_proposals import list_unconfigured_checks
-    from cub.actions.run.command_trust import read_executable_content, revoke_trust, trust_project
+    from cub.actions.run.command_trust import read_executables, revoke_trust, trust_project
     from cub.actions.tasks.current_attempt import find_current_attempt
 
     stores = open_task_stores(context)
@@ -53,53 +54,36 @@ def trust(
     proposed = list_unconfigured_checks(stores, os.environ)
     reader = make_text_reader(stores.project, get_global_options(context).directory)
     scripts = list_context_scripts(reader)
-    content = None
     if revoke:
         revoke_trust(stores)
-    elif show:
-        content = read_executable_content(stores, proposed)._replace(scripts=scripts)
-    else:
-        content = trust_project(stores, proposed, scripts)
+    found = [] if show or revoke else trust_project(stores, proposed, scripts)
     if json:
-        output.print_json(_make_report(stores, proposed, scripts))
-    elif content is None:
+        _print_report(stores.root, read_executables(stores, proposed, scripts))
+    elif revoke:
         output.print_line("No command of this project is trusted now.")
     else:
-        _print_content(content, show=show)
+        _print_executables(found or read_executables(stores, proposed, scripts), show=show)
 
 
-def _print_content(content: ExecutableContent, *, show: bool) -> None:
-    lines = content.to_lines()
-    for line in lines:
-        output.print_paragraph(line)
-    for script in content.scripts:
-        for line in format_command(script.title, script.text):
+def _print_executables(found: Sequence[Executable], *, show: bool) -> None:
+    for one in found:
+        if not one.text:
+            output.print_paragraph(one.line)
+    for one in found:
+        for line in format_command(one.line, one.text) if one.text else ():
             output.print_line(line)
-    if not (lines or content.scripts):
+    if not found:
         output.print_line("This project has no commands to trust.")
     elif not show:
         output.print_message("Trusted until they change.")
 
 
-def _make_report(
-    stores: Stores, proposed: Mapping[str, str], scripts: Sequence[ContextScript]
-) -> JsonObject:
-    """Return the commands as they are now, and whether the person has agreed to them."""
-    from json import loads
-
-    from cub.actions.run.command_trust import make_trust_report
-
-    report = make_trust_report(stores, proposed, scripts)
-    config = [
-        {"key": key, "value": loads(value), "trusted": report.is_config_trusted}
-        for key, value in report.config.items()
-    ]
-    return {
-        "v": 1,
-        "root": stores.root.as_posix(),
-        "trusted": report.is_trusted,
-        "config": config,
-        "checks": [check._asdict() for check in report.checks],
-        "proposed": [check._asdict() for check in report.proposed],
-        "scripts": [script._asdict() for script in report.scripts],
+def _print_report(root: Path, found: Sequence[Executable]) -> None:
+    """Print the commands as JSON, as they are now, and whether the person has agreed to them."""
+    sections: dict[str, list[JsonObject]] = {
+        name: [] for name in ("config", "checks", "proposed", "scripts", "files")
     }
+    for one in found:
+        sections[one.section].append({**one.facts, "trusted": one.trusted})
+    trusted = all(one.trusted for one in found)
+    output.print_json({"v": 1, "root": root.as_posix(), "trusted": trusted, **sections})

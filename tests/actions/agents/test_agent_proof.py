@@ -1,15 +1,17 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cub.actions.agents.agent_proof import AgentProof, is_trusted, prove_agent
+from cub.actions.agents.agent_proof import AgentProof, prove_agent
 from cub.actions.agents.agent_survey import list_agents
 from cub.actions.agents.session_moments import Moment
 from cub.actions.agents.text_marks import Arrival
 from cub.project.project import Project
+from cub.project.trust_store import TrustedCommands
 from tests.actions.agents.fake_agents import install_fake_claude
 from tests.cli.stories import write
 from tests.conftest import Cub
@@ -27,7 +29,8 @@ def prove(
     environ = {"PATH": str(install_fake_claude(folder / "bin", reads, more)), "HOME": str(folder)}
     loaded = Project.load(project)
     claude = list_agents(loaded, environ)[0]
-    return prove_agent(claude, loaded, environ, is_trusted=trusted, after=after)
+    agreed = None if trusted else TrustedCommands()
+    return prove_agent(claude, loaded, environ, trusted=agreed, after=after)
 
 
 def seen(proof: AgentProof) -> dict[str, tuple[Arrival | None, Arrival | None]]:
@@ -198,19 +201,32 @@ def test_arguments_that_change_only_what_is_read_always_count(
     assert prove(project, tmp_path, more=more).problem.endswith("model: ['--bare']")
 
 
-def test_a_project_is_trusted_as_it_was_shown(project: Path, cub: Cub, home: Path) -> None:
-    assert not is_trusted(Project.load(project))
-    write(project, ".cub/config.yaml", "run: {checks: [make test]}\n")
-    assert cub("trust").code == 0
-    assert home.exists()
-    assert is_trusted(Project.load(project))
-    write(project, ".cub/config.yaml", "run: {checks: [make all]}\n")
-    assert not is_trusted(Project.load(project))
+def test_arguments_with_values_count_or_are_named(project: Path, tmp_path: Path) -> None:
+    kept = ["--setting-sources user", "--setting-sources=local", "--bare", "--read docs/a.md"]
+    kept += ["-c project_doc_max_bytes=0", "--config project_root_markers=[]"]
+    dropped = ["--settings x.json", "-c mcp_servers.a.command=x", "-c aider.conf", "--odd"]
+    words = [word for one in (*kept, *dropped) for word in one.split()]
+    settings = {"harnesses": {"claude": {"args": words, "env": {"A_KEY": "x"}}}}
+    write(project, ".cub/config.yaml", json.dumps(settings))
+    sent = prove(project, tmp_path, more="sys.exit(' '.join(words))").problem
+    assert " ".join(kept) in sent
+    assert not any(one in sent for one in dropped)
+    assert prove(project, tmp_path).left_out == (*dropped, "$A_KEY")
+    assert prove(project, tmp_path, trusted=True).left_out == ()
+
+
+def test_arguments_lead_to_the_copy(project: Path, tmp_path: Path) -> None:
+    root = project.as_posix()
+    settings = {"harnesses": {"claude": {"args": [f"--read={root}/x.md", f"{root}-other"]}}}
+    write(project, ".cub/config.yaml", json.dumps(settings))
+    more = "sys.exit(str([f'--read={os.getcwd()}/x.md' in words, 'ROOT-other' in words]))"
+    proof = prove(project, tmp_path, more=more.replace("ROOT", root), trusted=True)
+    assert proof.problem.endswith("model: [True, True]")
 
 
 def test_an_agent_that_is_not_installed_is_not_started(project: Path) -> None:
     loaded, environ = Project.load(project), {"PATH": str(project)}
-    proof = prove_agent(list_agents(loaded, environ)[0], loaded, environ, is_trusted=False)
+    proof = prove_agent(list_agents(loaded, environ)[0], loaded, environ, trusted=TrustedCommands())
     assert (proof.problem, proof.is_kept) == ("claude is not in PATH", False)
 
 
@@ -247,7 +263,7 @@ def test_an_agent_that_cannot_be_brought_to_a_moment_is_not_started(project: Pat
     loaded, environ = Project.load(project), {"PATH": str(project)}
     (aider,) = (one for one in list_agents(loaded, environ) if one.name == "aider")
     agent = replace(aider, problem="")
-    proof = prove_agent(agent, loaded, environ, is_trusted=False, after="compaction")
+    proof = prove_agent(agent, loaded, environ, trusted=TrustedCommands(), after="compaction")
     assert (proof.is_tested, proof.is_kept) == (False, True)
     assert proof.problem == "cub can't drive aider to it"
 

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from cub.actions.agents.project_copy import ProjectCopy, copy_project
+from cub.project.executable_config import find_agent_files
+from cub.project.trust_store import TrustedCommands
 from tests.cli.stories import write
 
 HOOKS = '{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "rm -rf /"}]}]}}'
@@ -17,7 +20,8 @@ def base(tmp_path: Path) -> Path:
 
 
 def copy(root: Path, base: Path, *, is_trusted: bool = False) -> ProjectCopy:
-    return copy_project(root, base, root.parent, is_trusted=is_trusted)
+    trusted = None if is_trusted else TrustedCommands()
+    return copy_project(root, base, root.parent, trusted)
 
 
 def list_copied(made: ProjectCopy) -> list[str]:
@@ -131,3 +135,54 @@ def test_links_stay_links_inside_and_lead_to_nothing_that_runs(
     assert not (made.root / "GEMINI.md").is_symlink()
     assert (made.root / "GEMINI.md").read_text() == "outside"
     assert not (made.root / "folder").exists()
+
+
+@pytest.mark.parametrize("name", [".mcp.json", ".claude/skills"])
+def test_only_approved_bytes_are_copied(
+    project: Path, base: Path, tmp_path: Path, name: str
+) -> None:
+    write(project, "conf/a.json", HOOKS)
+    (project / name).parent.mkdir(exist_ok=True)
+    target = project / ("conf/a.json" if name == ".mcp.json" else "conf")
+    (project / name).symlink_to(os.path.relpath(target, (project / name).parent))
+    approved = {file.path: file.digest for file in find_agent_files(project)}
+    kept = copy_project(project, base, None, TrustedCommands(files=approved))
+    assert (name in list_copied(kept), kept.left_out) == (True, ())
+    write(project, "conf/a.json", HOOKS + " ")
+    swapped = copy_project(project, tmp_path / "b", None, TrustedCommands(files=approved))
+    assert (name in list_copied(swapped), swapped.left_out) == (False, (name,))
+
+
+@pytest.mark.parametrize("rest", [{}, {"hooks": {}}])
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_whole_paths_of_what_claude_leaves_out_are_those_of_the_copy(
+    project: Path, base: Path, rest: dict[str, object], *, is_trusted: bool
+) -> None:
+    """A pattern may also begin above the project, and `**` may stand anywhere in it."""
+    above = project.parent.as_posix()
+    names = [f"{project.as_posix()}/CLAUDE.md", f"{above}/**/a.md", "/**/b.md", "**/c.md"]
+    write(project, ".claude/settings.json", json.dumps({"claudeMdExcludes": names, **rest}))
+    made = copy(project, base, is_trusted=is_trusted)
+    listed = json.loads((made.root / ".claude/settings.json").read_text())
+    whole = [f"{base.as_posix()}{name}" for name in names[:3]]
+    assert sorted(listed.pop("claudeMdExcludes")) == sorted([*whole, "**/c.md"])
+    assert listed == (rest if is_trusted else {})
+    assert (made.root / "CLAUDE.md").as_posix() in whole
+
+
+def test_whole_paths_of_files_to_read_are_those_of_the_copy(project: Path, base: Path) -> None:
+    write(project, ".aider.conf.yml", f"read: [{project.as_posix()}/a.md, /etc/other.md]\n")
+    made = copy(project, base)
+    assert "/etc/other.md" in (made.root / ".aider.conf.yml").read_text()
+    assert f"{made.root.as_posix()}/a.md" in (made.root / ".aider.conf.yml").read_text()
+
+
+def test_only_what_is_not_trusted_is_left_out(project: Path, base: Path, tmp_path: Path) -> None:
+    write(project, ".mcp.json", "{}")
+    write(project, ".claude/skills/a/SKILL.md", "one")
+    (project / ".pi").symlink_to(tmp_path)
+    files = {file.path: file.digest for file in find_agent_files(project)}
+    del files[".claude/skills/a/SKILL.md"]
+    made = copy_project(project, base, None, TrustedCommands(files=files))
+    assert list_copied(made) == [".mcp.json"]
+    assert made.left_out == (".claude/skills/a/SKILL.md", ".pi")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.run.command_trust import make_trust_report
+from cub.actions.run.command_trust import read_executables
 from cub.actions.run.run_folders import RunFolder
 from cub.actions.tasks.stores import open_stores
 from cub.errors import CubError
@@ -98,9 +98,9 @@ def test_an_agent_can_not_trust_its_own_commands(shop: Shop, way: str) -> None:
     shop.commit("a check")
     trusts = f"{way} {_CUB} trust; {way} {_CUB} task edit s-1 --check 'touch PWN'"
     attack(shop, f"echo C > c.py; {trusts}; true")
-    report = make_trust_report(open_stores(Project.load(shop.root), "ida"), {})
-    assert not report.is_config_trusted
-    assert [check.trusted for check in report.checks] == [False]
+    found = read_executables(open_stores(Project.load(shop.root), "ida"), {})
+    assert {one.section for one in found} == {"config", "checks"}
+    assert not any(one.trusted for one in found)
 
 
 def test_an_agent_can_not_start_a_run(shop: Shop) -> None:

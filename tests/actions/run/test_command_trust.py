@@ -10,7 +10,7 @@ import pytest
 
 from cub.actions.run.command_trust import (
     ApprovedChecks,
-    make_trust_report,
+    read_executables,
     revoke_trust,
     trust_checks,
     trust_project,
@@ -20,6 +20,7 @@ from cub.actions.tasks.task_edits import edit_task
 from cub.actions.tasks.task_fields import TaskFields
 from cub.errors import CubError
 from cub.project.project import Project
+from cub.project.trust_store import load_trust
 from cub.store.events import Event
 from tests.actions.run.shop import Shop
 from tests.conftest import Cub, git
@@ -109,7 +110,8 @@ def test_a_new_check_of_a_task_is_not_trusted_yet_and_nothing_else_changed(stall
 
 def test_what_was_agreed_to_runs(stall: Shop) -> None:
     found = trust_project(_stores(stall), {})
-    assert [*found.config] == ["run.checks", "harnesses.mine"]
+    config = [one.facts["key"] for one in found if one.section == "config"]
+    assert config == ["run.checks", "harnesses.mine"]
     assert _runs(stall) == ["ok"]
 
 
@@ -194,9 +196,8 @@ def test_a_check_is_one_however_json_spells_it(
     line = f'{{"id": "s-1", "title": "a", "status": "open", {spelled}}}\n'
     bakery.write(".cub/tasks.jsonl", line)
     assert list(_refused(bakery, harness="scripted")) == ["a task's check: touch ../ran"]
-    assert [check.command for check in make_trust_report(_stores(bakery), {}).checks] == [
-        "touch ../ran"
-    ]
+    found = read_executables(_stores(bakery), {})
+    assert [one.content for one in found if one.section == "checks"] == ["touch ../ran"]
     assert not (tmp_path / "ran").exists()
     assert not state.exists()
 
@@ -397,3 +398,90 @@ def test_a_task_keeps_the_checks_that_it_had_as_the_run_began(
     assert agreed.pin_checks({"id": "s-1", "checks": checks}) == ("make test",)
     assert agreed.pin_checks({"id": "s-2", "checks": checks}) == tuple(checks)
     assert not state.exists()
+
+
+_SETTINGS = ".claude/settings.json"
+
+
+def _write_settings(shop: Shop, text: str, path: str = _SETTINGS) -> None:
+    shop.write(path, text)
+    shop.commit("settings")
+
+
+def test_files_that_agents_execute_need_approval_with_all_else(stall: Shop) -> None:
+    _write_settings(stall, '{"hooks": {}}')
+    assert f"a file of an agent: {_SETTINGS} (not trusted)" in _refused(stall)
+    trust_project(_stores(stall), {})
+    assert _runs(stall) == ["ok"]
+
+
+def test_a_changed_or_added_file_of_an_agent_is_refused_alone(stall: Shop) -> None:
+    _write_settings(stall, '{"hooks": {}}')
+    trust_project(_stores(stall), {})
+    _write_settings(stall, '{"hooks": {"a": 1}}')
+    _write_settings(stall, "{}", ".mcp.json")
+    assert sorted(_refused(stall)) == [
+        f"a file of an agent: {_SETTINGS} (changed since you trusted it)",
+        "a file of an agent: .mcp.json (not trusted)",
+    ]
+    found = read_executables(_stores(stall), {})
+    untrusted = [one.facts["path"] for one in found if not one.trusted]
+    assert sorted(untrusted) == [_SETTINGS, ".mcp.json"]
+    shown = {one.line: one.text for one in trust_project(_stores(stall), {})}
+    line = f"a file of an agent: {_SETTINGS} (changed since you trusted it)"
+    assert shown[line] == '{"hooks": {"a": 1}}'
+    assert all(one.trusted for one in read_executables(_stores(stall), {}))
+
+
+def test_a_worktree_has_to_have_the_approved_files(stall: Shop) -> None:
+    _write_settings(stall, '{"hooks": {"committed": 1}}')
+    stall.write(_SETTINGS, '{"hooks": {}}')
+    trust_project(_stores(stall), {})
+    assert list(_refused(stall, worktree=True)) == [
+        f"a file of an agent: {_SETTINGS} (changed since you trusted it)"
+    ]
+    assert "cub/" not in git(stall.root, "branch", "--list")
+    git(stall.root, "checkout", "-q", "--", _SETTINGS)
+    trust_project(_stores(stall), {})
+    assert _runs(stall, worktree=True) == ["ok"]
+
+
+@pytest.mark.parametrize("trust", [True, False])
+def test_the_next_agent_does_not_start_with_settings_that_an_attempt_wrote(
+    stall: Shop, *, trust: bool
+) -> None:
+    _write_settings(stall, '{"hooks": {}}')
+    stall.client(f"{_MAKE}; echo '{{}}' > .mcp.json")
+    stall.task("s-2")
+    trust_project(_stores(stall), {})
+    done = stall.run(trust=trust)
+    assert (done.outcomes, done.end["end"], done.end["ok"]) == (
+        ["ok", "untrusted"], "untrusted", False,
+    )  # fmt: skip
+    assert done.end["why"] == "a file of an agent: .mcp.json (not trusted)"
+    assert "cub trust" in done.end["hint"]
+    assert (stall.status("s-2"), stall.dirt()) == ("open", "")
+    trust_project(_stores(stall), {})
+    assert _runs(stall) == ["ok"]
+
+
+def test_a_file_that_changes_while_a_run_goes_on_is_not_executed(stall: Shop) -> None:
+    stall.write(".git/info/exclude", ".claude/\n")
+    stall.write(_SETTINGS, '{"hooks": {}}')
+    trust_project(_stores(stall), {})
+
+    def each(event: Event) -> None:
+        if event["ev"] == "attempt_start":
+            stall.write(_SETTINGS, '{"hooks": {"a": 1}}')
+
+    done = stall.run(trust=False, each=each)
+    assert done.outcomes == ["untrusted"]
+    assert not (stall.root / "made-s-1").exists()
+
+
+def test_what_was_shown_is_what_is_trusted(stall: Shop) -> None:
+    """A file that changes after `cub trust` has read it is not trusted."""
+    _write_settings(stall, '{"hooks": {}}')
+    shown = [one for one in trust_project(_stores(stall), {}) if one.section == "files"]
+    assert load_trust(stall.root).files == {one.facts["path"]: one.content for one in shown}
+    assert [one.text for one in shown] == ['{"hooks": {}}']

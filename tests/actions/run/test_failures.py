@@ -12,7 +12,7 @@ from cub.actions.run.failures import FAILURE_CLASSES, UNKNOWN, FailureClass, fin
 
 ROOT = Path(__file__).parents[3]
 # Words that mean something else elsewhere: how a run ends, the status of a task, what is not known.
-_WORDS = {"stuck", "unknown", "unverified", "budget", "interrupted", "not_mended"}
+_WORDS = {"stuck", "unknown", "unverified", "budget", "interrupted", "not_mended", "untrusted"}
 _OTHER_MEANINGS = {("cub/harness/claude.py", "permission_denied")}  # an event of Claude Code's
 _PACKAGES = ("actions", "harness", "prompt", "store", "cli")
 _ROW = re.compile(r"\| `(\w+)` \| (.*) \| (no|yes.*?) \| (.*) \|")

@@ -75,7 +75,7 @@ def test_a_proof_shows_each_text_and_where_it_was_made(cub: Cub, project: Path, 
     ]
     named = ".codex/0.toml, .codex/1.toml, .codex/2.toml, and 2 more"
     left_out, network = done.err.splitlines()
-    assert left_out == f"left out, as the project is not trusted: {named}"
+    assert left_out == f"not trusted, so left out: {named}"
     assert network.startswith(("The agent had no network.", "The agent had a network, which"))
     assert done.code == 0
 

@@ -25,6 +25,7 @@ _ENDS = {
     "damaged": "Stopped: the last attempt deleted or replaced `.git` or `.cub`, which is restored",
     "unverified": "Stopped: no check can decide whether a task is done",
     "not_mended": "Stopped: the checks failed before the attempt, and no known failure is fixed",
+    "untrusted": "Stopped: files that agents execute are not trusted",
     "machine": "Stopped: this machine has no room, or has reached a limit",
     "agent": "Stopped: the agent can't work ({1})",
     "failures": "Stopped: {0} attempts in a row failed outside the tasks ({1})",
@@ -149,7 +150,7 @@ def _format_run_end(event: Event) -> Iterator[str]:
         f"{count} {_STATUSES.get(status, status)}" for status, count in event["tasks"].items()
     )
     why = f" ({event['why']})" if event.get("why") else ""
-    if event["end"] in ("unverified", "not_mended", "broken", "damaged", "machine"):
+    if event["end"] in ("unverified", "not_mended", "untrusted", "broken", "damaged", "machine"):
         why = ""  # the attempt has said it
     end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
     if event.get("failures"):
