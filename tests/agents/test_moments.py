@@ -11,6 +11,7 @@ from cub.actions.agents.session_moments import Moment, find_obstacle
 from cub.actions.agents.text_marks import Arrival
 from cub.agent_profiles.profiles import find_profile
 from cub.project.project import Project
+from cub.project.trust_store import TrustedCommands
 from tests.agents.parity_cells import AGENTS, find_installed, make_path
 from tests.cli.stories import write
 from tests.conftest import git
@@ -28,7 +29,9 @@ def prove(agent: str, after: Moment, folder: Path) -> AgentProof:
     write(root, "AGENTS.md", TEXT)
     write(root, "GEMINI.md", "@AGENTS.md\n")
     environ = {"PATH": make_path(agent), "HOME": str(folder)}
-    return prove_agent(installed, Project.load(root), environ, is_trusted=False, after=after)
+    return prove_agent(
+        installed, Project.load(root), environ, trusted=TrustedCommands(), after=after
+    )
 
 
 @pytest.mark.parametrize("after", MOMENTS)

@@ -123,26 +123,21 @@ def prove_agent(
         return replace(empty, version="", problem=agent.problem)
     if obstacle := find_obstacle(find_profile(agent.name), after):
         return replace(empty, problem=obstacle, is_tested=False)
+    asked = _Asked(trusted, folder, after)
     try:
         with tempfile.TemporaryDirectory(prefix="cub-proof-", ignore_cleanup_errors=True) as name:
             base = Path(os.path.realpath(name))
-            home = Path(environ["HOME"]) if environ.get("HOME") else None
-            folders = (base / mode / "copy" for mode in _MODES)
-            copies = [copy_project(project.root, one, home, trusted) for one in folders]
-            options, dropped = _choose_options(agent, project, trusted)
-            harnesses = [_make_harness(agent, options, project.root, one.root) for one in copies]
-            prepared = _prepare(harnesses, agent.version, project, copies, folder)
-            sessions = [
-                _continue(harness, launch, base / mode, after)
-                for harness, launch, mode in zip(harnesses, prepared.launches, _MODES, strict=True)
-            ]
-            path = environ.get("PATH", os.defpath)
-            starts = record_starts(agent.name, sessions, base / "home", path, after=after)
+            prepared, starts = _record(agent, project, environ, base, asked)
     except CubError as error:
         return replace(empty, problem=error.message)
     unused = list_user_settings(agent.name, environ)
-    left_out = (*dropped, *prepared.left_out)
-    return _compare(replace(empty, unused=unused, left_out=left_out), prepared, starts)
+    return _compare(replace(empty, unused=unused, left_out=prepared.left_out), prepared, starts)
+
+
+class _Asked(NamedTuple):
+    trusted: TrustedCommands | None
+    folder: str
+    after: Moment
 
 
 class _Prepared(NamedTuple):
@@ -151,6 +146,29 @@ class _Prepared(NamedTuple):
     texts: list[MarkedText]
     launches: list[AgentLaunch]
     left_out: tuple[str, ...]
+
+
+def _record(
+    agent: InstalledAgent,
+    project: Project,
+    environ: Mapping[str, str],
+    base: Path,
+    asked: _Asked,
+) -> tuple[_Prepared, list[RecordedStart]]:
+    """Start the agent in two copies of the project, below the empty folder `base`."""
+    home = Path(environ["HOME"]) if environ.get("HOME") else None
+    folders = (base / mode / "copy" for mode in _MODES)
+    copies = [copy_project(project.root, one, home, asked.trusted) for one in folders]
+    options, dropped = _choose_options(agent, project, asked.trusted)
+    harnesses = [_make_harness(agent, options, project.root, one.root) for one in copies]
+    prepared = _prepare(harnesses, agent.version, project, copies, asked.folder)
+    sessions = [
+        _continue(harness, launch, base / mode, asked.after)
+        for harness, launch, mode in zip(harnesses, prepared.launches, _MODES, strict=True)
+    ]
+    path = environ.get("PATH", os.defpath)
+    starts = record_starts(agent.name, sessions, base / "home", path, after=asked.after)
+    return prepared._replace(left_out=(*dropped, *prepared.left_out)), starts
 
 
 def _prepare(
