@@ -18,6 +18,7 @@ from cub.masking.value_heuristics import (
     looks_like_id,
     looks_random,
     mask_spans,
+    read_table,
 )
 
 _MAX_NAME_CHARS = 80
@@ -73,7 +74,7 @@ _FORMS = (
 )  # fmt: skip
 # As in settings of name servers: `secret "…";`.
 _DIRECTIVE = re.compile(rf"(?P<name>[\w-]{{1,120}})[^\S\n]{{1,4}}{_QUOTED};")
-_CLOSING = ")]}>"
+_OPENING = {")": "(", "]": "[", "}": "{", ">": "<"}
 _COMPARISONS = ("==", "===", "!=", "!==")
 # A token is not a phrase or a word; a password may be one.
 _TOKEN = re.compile(r"[\w.~+/=:@%!-]+")
@@ -95,13 +96,12 @@ def _find_named(text: str, lower: str) -> Iterator[tuple[int, int]]:
             continue
         start = _find_name_start(text, hint.start(), searched)
         name = _IN_NAME.match(text, start)
-        name_end = searched = name.end() if name else hint.end()
+        searched = name.end() if name else hint.end()
         for match in _match_values(text, start):
             if span := _find_secret(text, match, start):
                 yield span
                 searched = max(searched, span[1])
                 break
-        searched = max(searched, name_end)
     yield from _find_comparisons(text)
 
 
@@ -161,7 +161,8 @@ def _find_secret(text: str, match: re.Match[str], start: int) -> tuple[int, int]
     if mark in (*_COMPARISONS, "->"):
         return None
     bare = match["bare"]
-    while bare and bare[-1] in _CLOSING and not _is_balanced(bare):
+    # A bracket at the end that nothing in the value opens is not a part of it.
+    while bare.count(bare[-1:]) > bare.count(_OPENING.get(bare[-1:], bare[-1:])):
         bare = bare[:-1]
     is_shell = mark == "=" and not match["space"]
     in_url = text[start - 1 : start] in ("?", "&")
@@ -206,18 +207,9 @@ def _is_secret_value(
     is_environment = is_shell and name != name.lower()
     if not (in_url or is_environment) and is_word(value):
         return False
-    return not _is_secret_name_itself(value)
-
-
-def _is_secret_name_itself(value: str) -> bool:
-    """Tell whether a value is the name of a secret that is passed on."""
+    # The name of a secret may be passed on.
     is_name = "_" in value and re.fullmatch(r"[A-Za-z_]+", value) is not None
-    return is_name and rate_name(value) == "strong"
-
-
-def _is_balanced(value: str) -> bool:
-    close = value[-1]
-    return value.count(close) <= value.count("([{<"[_CLOSING.index(close)])
+    return not (is_name and rate_name(value) == "strong")
 
 
 NameStrength = Literal["", "weak", "strong"]
@@ -227,48 +219,7 @@ SECRET_NAME_HINT = re.compile(
     r"pass|pwd|pw\b|secret|token|key|cred|auth|cookie|sess|sig|jwt|bearer|dsn|contrase|webhook|sid\b"
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_SECRET = {
-    "password", "passwd", "passphrase", "passwort", "passcode", "pwd", "pw", "secret", "token",
-    "apikey", "accesskey", "secretkey", "privatekey", "authkey", "credential", "credentials",
-    "authtoken", "accesstoken", "apitoken", "dbpass", "dbpassword", "userpass", "mypass",
-    "contraseña", "contrasena", "pgpassword", "sshpass", "clientsecret", "bearer",
-}  # fmt: skip
-# Words before `key` that are not about a column, an index or a button.
-_BEFORE_KEY = {
-    "api", "access", "secret", "private", "priv", "auth", "account", "service", "master", "client",
-    "shared", "encryption", "encrypt", "signing", "sign", "storage", "subscription", "license",
-    "deploy", "db", "database", "app", "application", "consumer", "webhook", "jwt", "session",
-    "integration", "server", "admin", "write", "hmac", "aes", "wrapping", "unseal",
-}  # fmt: skip
-_BEFORE_PASS = {"db", "database", "user", "mysql", "postgres", "pg", "redis", "smtp", "mail", "ftp",
-                "key", "admin", "root", "ldap", "proxy", "ssh", "email", "login", "http", "basic",
-                "sudo", "mongo", "rabbitmq", "amqp"}  # fmt: skip
-# Words before a key that is public, or names an entry.
-_OPEN_KEY = {"public", "pub", "cache", "restore", "partition", "sort", "primary", "foreign", "row",
-             "group", "host", "idempotency", "from", "object", "map", "dict", "hash"}  # fmt: skip
-_WEAK = {
-    "key", "keys", "auth", "signature", "sig", "session", "sessionid", "sid", "cookie", "pass",
-    "jwt", "dsn", "tokens", "secrets", "passwords", "credentials", "webhook", "authorization",
-}  # fmt: skip
-# A name that ends with one of these describes the secret.
-_ABOUT = {
-    "file", "files", "path", "dir", "folder", "name", "names", "id", "ids", "length", "len", "size",
-    "type", "types", "field", "policy", "count", "limit", "url", "uri", "endpoint", "expires",
-    "expiry", "expiration", "expired", "ttl", "min", "max", "required", "reset", "hint", "prompt",
-    "strength", "rotation", "version", "arn", "manager", "ref", "label", "error", "errors", "is",
-    "status", "provider", "store", "list", "enabled", "disabled", "input", "form", "placeholder",
-    "regex", "pattern", "param", "header", "env", "var", "column", "index", "usage", "used", "kind",
-    "class", "function", "func", "fn", "test", "tests", "py", "ts", "js", "go", "rs", "rb", "java",
-    "tsx", "md", "json", "yaml", "yml", "toml", "txt", "html", "css", "sh", "at", "date", "time",
-    "timeout", "age", "valid", "invalid", "validator", "validation", "match", "message", "text",
-    "title", "page", "view", "service", "handler", "helper", "util", "utils", "stream",
-    "budget", "estimate", "per", "rate", "schema", "model", "scope", "scopes", "config", "format",
-    "algorithm", "method", "strategy", "backend", "bucket", "region", "user", "username", "owner",
-    "event", "code", "press", "down", "up", "board", "word", "words", "frame", "frames", "prefix",
-}  # fmt: skip
-_BEFORE_ALL = {"test", "tests", "it", "should", "no", "max", "min", "num", "n", "has", "is", "use",
-               "total", "prompt", "completion", "input", "output", "next", "prev", "missing",
-               "invalid", "expected", "public", "pub", "error", "expired", "bad"}  # fmt: skip
+_WORDS = {key: frozenset(words.split()) for key, words in read_table("name_words").items()}
 
 
 @lru_cache(maxsize=4096)
@@ -277,18 +228,16 @@ def rate_name(name: str) -> NameStrength:
     words = [word.casefold() for word in _WORD.findall(name)]
     while words and words[-1].isdigit():
         words.pop()
-    if not words or words[0] in _BEFORE_ALL or words[-1] in _ABOUT:
+    if not words or words[0] in _WORDS["before_all"] or words[-1] in _WORDS["about"]:
         return ""
     if any(_is_secret_name(words, at) for at in range(len(words))):
         return "strong"
-    named_key = words[-1] in ("key", "keys") and len(words) > 1 and words[-2] in _OPEN_KEY
-    return "weak" if words[-1] in _WEAK and not named_key else ""
+    named_key = words[-1] in ("key", "keys") and len(words) > 1 and words[-2] in _WORDS["open_key"]
+    return "weak" if words[-1] in _WORDS["weak"] and not named_key else ""
 
 
 def _is_secret_name(words: list[str], at: int) -> bool:
     word, before = words[at], words[at - 1] if at else ""
-    if word == "key":
-        return before in _BEFORE_KEY
-    if word == "pass":
-        return before in _BEFORE_PASS
-    return word in _SECRET or word.endswith(("password", "passwd", "secret", "apikey"))
+    if word in ("key", "pass"):
+        return before in _WORDS[f"before_{word}"]
+    return word in _WORDS["secret"] or word.endswith(("password", "passwd", "secret", "apikey"))

@@ -7,7 +7,7 @@ missing, the lines next to the other one that can be a key's body are masked.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from cub.masking.value_heuristics import mask_spans
 
@@ -37,9 +37,12 @@ _RUN = re.compile(r"[A-Za-z0-9+/=]+")
 
 
 class _Line(NamedTuple):
+    """Hold a line and its kind: "strong" can only be of a key's body, "weak" may be a short one."""
+
     start: int
     end: int
     text: str
+    kind: Literal["strong", "weak", "blank", ""]
 
 
 class _KeyStart(NamedTuple):
@@ -48,13 +51,6 @@ class _KeyStart(NamedTuple):
     start: int
     body: int
     is_certain: bool = False
-
-
-class _Body(NamedTuple):
-    """Hold where a key's last line ends, 0 for none, and whether all lines read are its own."""
-
-    end: int
-    is_whole: bool
 
 
 def mask_private_keys(text: str, *, is_inside: bool = False) -> tuple[str, bool]:
@@ -78,7 +74,7 @@ def _find_spans(text: str, is_inside: bool) -> tuple[list[tuple[int, int]], bool
         if opened and not begins and _is_pair(text, opened, mark.start()):
             spans.append((opened.start, mark.end()))
         else:
-            if opened and (end := _read_down(text, opened, mark.start()).end):
+            if opened and (end := _read_down(text, opened, mark.start())[0]):
                 spans.append((opened.start, end))
                 searched = end
             body_start = None if begins else _read_up(text, searched, mark.start())
@@ -88,8 +84,8 @@ def _find_spans(text: str, is_inside: bool) -> tuple[list[tuple[int, int]], bool
         searched = mark.end()
     if opened is None:
         return spans, False
-    body = _read_down(text, opened, len(text))
-    return ([*spans, (opened.start, body.end)] if body.end else spans), body.is_whole
+    end, is_whole = _read_down(text, opened, len(text))
+    return ([*spans, (opened.start, end)] if end else spans), is_whole
 
 
 def _is_pair(text: str, opened: _KeyStart, end: int) -> bool:
@@ -97,34 +93,33 @@ def _is_pair(text: str, opened: _KeyStart, end: int) -> bool:
     if end - opened.body > _MAX_KEY_CHARS:
         return False
     if opened.is_certain:
-        return _read_down(text, opened, end).is_whole
+        return _read_down(text, opened, end)[1]
     return any(_is_body(word) for word in _WORD.findall(text, opened.body, end))
 
 
-def _read_down(text: str, opened: _KeyStart, end: int) -> _Body:
-    """Return the lines of a key after its BEGIN."""
+def _read_down(text: str, opened: _KeyStart, end: int) -> tuple[int, bool]:
+    """Return where a key's last line ends, 0 for none, and whether all lines are its own."""
     last_end, is_near = 0, opened.is_certain
     for line in _split_lines(text, opened.body, end):
-        if _is_strong(line.text) or (is_near and _is_weak(line.text)):
+        if line.kind == "strong" or (is_near and line.kind == "weak"):
             last_end, is_near = line.end, True
-        elif _is_blank(line.text):
+        elif line.kind == "blank":
             is_near = is_near and not last_end
         elif not _HEADER.match(line.text):
-            return _Body(last_end, is_whole=False)
-    return _Body(last_end, is_whole=True)
+            return last_end, False
+    return last_end, True
 
 
 def _read_up(text: str, start: int, end: int) -> int | None:
     """Return where the lines of a key start that end at `end`; None if there are none."""
     *lines, last = _split_lines(text, start, end)  # anything may precede the mark
-    first = last.start + _find_words_start(last.text) if _is_strong(last.text) else None
-    is_strong = first is not None
+    is_strong = last.kind == "strong"
+    first = last.start + _find_words_start(last.text) if is_strong else None
     for line in reversed(lines):
-        strong = _is_strong(line.text)
-        if strong or _is_weak(line.text):
-            is_strong |= strong
+        if line.kind in ("strong", "weak"):
+            is_strong |= line.kind == "strong"
             first = line.start + _find_words_start(line.text)
-        elif not _is_blank(line.text) and not _HEADER.match(line.text):
+        elif line.kind != "blank" and not _HEADER.match(line.text):
             break
     return first if is_strong else None
 
@@ -142,32 +137,21 @@ def _find_words_start(line: str) -> int:
 def _split_lines(text: str, start: int, end: int) -> list[_Line]:
     lines = list[_Line]()
     for line_end in _LINE_END.finditer(text, start, end):
-        lines.append(_Line(start, line_end.start(), text[start : line_end.start()]))
+        lines.append(_read_line(text, start, line_end.start()))
         start = line_end.end()
-    return [*lines, _Line(start, end, text[start:end])]
+    return [*lines, _read_line(text, start, end)]
 
 
-def _split_words(line: str) -> list[str]:
+def _read_line(text: str, start: int, end: int) -> _Line:
+    line = text[start:end]
     before = _BEFORE.match(line)
-    return _AFTER.sub("", line[before.end() if before else 0 :]).split()
-
-
-def _is_blank(line: str) -> bool:
-    return not _split_words(line)
-
-
-def _is_strong(line: str) -> bool:
-    """Tell whether a line next to a mark can only be one of the key's body."""
-    if word := _LAST_WORD.search(line):
-        return _is_body(word[1])
-    words = _split_words(line)
-    return bool(words) and all(_is_body(word) for word in words)
-
-
-def _is_weak(line: str) -> bool:
-    """Tell whether a line may be the first or the last one of a body, cut or short."""
-    words = _split_words(line)
-    return len(words) == 1 and _BASE64.fullmatch(words[0]) is not None
+    words = _AFTER.sub("", line[before.end() if before else 0 :]).split()
+    last_word = _LAST_WORD.search(line)
+    if all(map(_is_body, [last_word[1]] if last_word else words or [""])):
+        return _Line(start, end, line, "strong")
+    if len(words) == 1 and _BASE64.fullmatch(words[0]):
+        return _Line(start, end, line, "weak")
+    return _Line(start, end, line, "" if words else "blank")
 
 
 def _is_body(word: str) -> bool:

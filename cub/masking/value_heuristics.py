@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 MASK = "[masked]"
 _MIN_RANDOM_LENGTH = 16
@@ -39,6 +42,11 @@ _HASH = re.compile(r"(?i)[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _KINDS = re.compile(r"[a-z]+|[A-Z]+|\d+")
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+def read_table(name: str) -> dict[str, Any]:
+    """Return a table of facts that ships with this package."""
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def mask_group(match: re.Match[str], group: str = "value") -> str:

@@ -5,10 +5,10 @@ For each key, the value of the last layer counts, and its origin is known. What 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from cub.config_edit.nodes import NULL_PATTERN
 from cub.config_edit.yaml_text import parse_yaml
@@ -31,14 +31,6 @@ from cub.text import suggest_similar
 
 _VERBATIM = ("template", "text", "specifier")
 ValueOrigin = Literal["default", "user", "project", "profile", "environment", "several"]
-
-
-class EnvironmentValue(NamedTuple):
-    """Hold a setting's value from the environment variable `name`."""
-
-    setting: Setting
-    name: str
-    value: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +111,8 @@ def merge_layers(
 ) -> ResolvedConfig:
     """Merge defaults, the user's file, the project's, the profile, the environment: later win.
 
-    Raises UsageError for an unknown profile, CubError for a wrong variable.
+    Raises UsageError for an unknown profile, CubError for a wrong variable. Other variables CUB_*
+    are ignored.
     """
     defaults = {s.key: ConfigValue(s.key, s.default) for s in SETTINGS if "*" not in s.key}
     merged = ResolvedConfig(defaults, [*user.warnings, *project.warnings])
@@ -128,10 +121,11 @@ def merge_layers(
     if profile is not None:
         layer = _find_profile(project, user, profile)
         _add_layer(merged, layer, "profile", f"profile {profile}")
-    for setting, name, value in iter_environment_values(environ):
-        if setting.is_project_only:
+    for setting in SETTINGS:
+        name = get_environment_variable(setting)
+        if name in environ and setting.is_project_only:
             merged.warnings.append(PlanWarning(_describe_ignored(setting.key), name))
-        elif value is not None:
+        elif name in environ and (value := _read_variable(setting, name, environ)) is not None:
             merged.set_value(ConfigValue(setting.key, value, "environment", name), setting)
     return merged
 
@@ -140,27 +134,6 @@ def parse_layer_bytes(data: bytes | None, path: str) -> ConfigLayer:
     """Return what a file sets; `path` is its name in messages."""
     source = decode_source(data or b"", path)
     return parse_layer(parse_yaml(source), source)
-
-
-def iter_environment_values(environ: Mapping[str, str]) -> Iterator[EnvironmentValue]:
-    """Yield what the environment sets; other CUB_* variables are ignored.
-
-    Settings that only a project may set come without a value.
-    """
-    for setting in SETTINGS:
-        name = get_environment_variable(setting)
-        if name not in environ:
-            continue
-        if setting.is_project_only:
-            yield EnvironmentValue(setting, name, None)
-            continue
-        try:
-            value = parse_setting_value(environ[name], setting)
-        except CubError as error:
-            raise CubError(error.message, where=name, hint=error.hint) from None
-        if fault := find_setting_fault(setting, value):
-            raise CubError(fault.describe("").lstrip(), where=name, hint=fault.hint)
-        yield EnvironmentValue(setting, name, value)
 
 
 def get_environment_variable(setting: Setting) -> str:
@@ -205,6 +178,16 @@ def read_user_config() -> bytes | None:
     """Return the bytes of the user's configuration; None if there is none."""
     path = get_user_config_path()
     return read_single_file(path, abbreviate_home(path))
+
+
+def _read_variable(setting: Setting, name: str, environ: Mapping[str, str]) -> Any:
+    try:
+        value = parse_setting_value(environ[name], setting)
+    except CubError as error:
+        raise CubError(error.message, where=name, hint=error.hint) from None
+    if fault := find_setting_fault(setting, value):
+        raise CubError(fault.describe("").lstrip(), where=name, hint=fault.hint)
+    return value
 
 
 def _get_part(outer: ConfigValue, key: str, inner: list[str]) -> ConfigValue:

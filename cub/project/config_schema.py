@@ -20,6 +20,14 @@ from cub.project.settings import (
 
 JsonTree = dict[str, Any]
 _NULL = {"type": "null"}
+_TYPES: dict[str, str] = {
+    "flag": "boolean", "whole": "integer", "number": "number", "mapping": "object",
+    "text": "string", "template": "string", "specifier": "string",
+}  # fmt: skip
+_WITH_UNITS: dict[str, tuple[str, JsonTree]] = {
+    "time": (TIME_PATTERN, {"type": "number", "exclusiveMinimum": 0}),
+    "size": (SIZE_PATTERN, {"type": "integer", "minimum": 0}),
+}
 
 
 def build_config_schema() -> JsonTree:
@@ -54,16 +62,12 @@ def _put_setting(keys: JsonTree, setting: Setting) -> None:
             inner = {"type": ["object", "null"], "properties": {}}
             mapping = mapping.setdefault("additionalProperties", inner)
         keys = mapping.setdefault("properties", {})
-    keys[setting.path[-1]] = {"description": _describe(setting), **_make_value(setting)}
+    only = " It is read from the project's own file only." if setting.is_project_only else ""
+    keys[setting.path[-1]] = {"description": setting.description + only, **_make_value(setting)}
 
 
 def _make_mapping(section: str) -> JsonTree:
     return {"description": SECTION_DESCRIPTIONS[section], "type": ["object", "null"]}
-
-
-def _describe(setting: Setting) -> str:
-    only = " It is read from the project's own file only." if setting.is_project_only else ""
-    return setting.description + only
 
 
 def _make_value(setting: Setting) -> JsonTree:
@@ -74,43 +78,23 @@ def _make_value(setting: Setting) -> JsonTree:
 def _make_command() -> JsonTree:
     """Return the schema of an item of `context_commands`."""
     rows = {row.key: {"description": row.description, **_make_value(row)} for row in COMMAND_KEYS}
-    return {
-        "type": "object",
-        "properties": rows,
-        "required": [*REQUIRED_COMMAND_KEYS],
-    }
+    return {"type": "object", "properties": rows, "required": [*REQUIRED_COMMAND_KEYS]}
 
 
 def _make_type(setting: Setting) -> JsonTree:
     """Return the schema of what `setting_kinds` accepts, as far as a schema can express it."""
-    time = [
-        {"type": "string", "pattern": f"^{TIME_PATTERN}$"},
-        {"type": "number", "exclusiveMinimum": 0},
-        _NULL,
-    ]
-    size = [
-        {"type": "string", "pattern": f"^{SIZE_PATTERN}$"},
-        {"type": "integer", "minimum": 0},
-        _NULL,
-    ]
-    texts: JsonTree = {"type": ["array", "null"], "items": {"type": "string"}}
-    types: dict[str, JsonTree] = {
-        "flag": {"type": ["boolean", "null"]},
-        "whole": {"type": ["integer", "null"], "minimum": setting.minimum},
-        "number": {"type": ["number", "null"], "minimum": setting.minimum},
-        "template": {
-            "type": ["string", "null"],
-            "maxLength": MAX_TEMPLATE_CHARS,
-            "pattern": build_template_pattern(setting.choices),
-        },
-        "text": {"type": ["string", "null"]},
-        "time": {"anyOf": time},
-        "size": {"anyOf": size},
-        "choice": {"enum": [*setting.choices, None]},
-        "choices": {**texts, "items": {"enum": [*setting.choices]}},
-        "mapping": {"type": ["object", "null"]},
-        "specifier": {"type": ["string", "null"]},
-    }
-    if setting.kind == "commands":
-        return {**texts, "items": _make_command()}
-    return types.get(setting.kind, texts)
+    kind = setting.kind
+    if kind in _WITH_UNITS:
+        pattern, number = _WITH_UNITS[kind]
+        return {"anyOf": [{"type": "string", "pattern": f"^{pattern}$"}, number, _NULL]}
+    if kind == "choice":
+        return {"enum": [*setting.choices, None]}
+    if kind in _TYPES:
+        limits: JsonTree = {"minimum": setting.minimum} if kind in ("whole", "number") else {}
+        if kind == "template":
+            pattern = build_template_pattern(setting.choices)
+            limits = {"maxLength": MAX_TEMPLATE_CHARS, "pattern": pattern}
+        return {"type": [_TYPES[kind], "null"], **limits}
+    items = {"enum": [*setting.choices]} if kind == "choices" else {"type": "string"}
+    items = _make_command() if kind == "commands" else items
+    return {"type": ["array", "null"], "items": items}

@@ -131,21 +131,12 @@ REQUIRED_COMMAND_KEYS = ("name", "command")
 COMMAND_KEYS = (
     Setting("name", "text", None, "The name of the block."),
     Setting("command", "text", None, "The command line, run by /bin/sh."),
-    Setting(
-        "on_failure",
-        "choice",
-        "warn",
-        "What happens if the command fails.",
-        ("warn", "ignore", "fail"),
-    ),
+    Setting("on_failure", "choice", "warn", "What happens if the command fails.",
+            ("warn", "ignore", "fail")),
     Setting("timeout", "time", None, "Time limit of the command, instead of context_timeout."),
-    Setting(
-        "max_output",
-        "size",
-        None,
-        "How much of stdout, and of stderr, is kept, instead of context_max_output.",
-    ),
-)
+    Setting("max_output", "size", None, "How much of stdout, and of stderr, is kept, instead of "
+            "context_max_output."),
+)  # fmt: skip
 
 SETTINGS = tuple(row._replace(is_project_only=row.path[0] in _PROJECT_ONLY) for row in _ROWS)
 SECTION_DESCRIPTIONS = {
