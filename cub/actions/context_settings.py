@@ -24,7 +24,7 @@ from cub.project.config_layers import ConfigValue
 from cub.project.executable_config import list_config_commands
 from cub.project.project import Project
 from cub.project.setting_kinds import parse_byte_count, parse_seconds
-from cub.project.trust_store import digest_commands, load_trust
+from cub.project.trust_store import load_trust
 
 _KEY = "context_commands"
 _OPTION_HINTS = {
@@ -136,7 +136,7 @@ def list_untrusted_keys(
     None if the person has agreed to the project's configuration. Trust is stored for `root`.
     """
     config = list_config_commands(project.config_data)
-    if config and load_trust(root).config == digest_commands(config):
+    if load_trust(root).allows(config):
         return {}
     needed: dict[str, str] = {}
     for row in rows:

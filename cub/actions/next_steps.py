@@ -24,7 +24,6 @@ from cub.project.trust_store import (
     add_trusted_checks,
     digest_commands,
     load_trust,
-    make_trusted_commands,
     save_trust,
 )
 
@@ -110,10 +109,8 @@ def _list_commands(root: Path) -> dict[str, str]:
 
 def is_trusted(root: Path, steps: NextSteps) -> bool:
     """Return whether `cub run` would start the configured agent and checks without asking."""
-    trust, config = load_trust(root), _list_commands(root)
-    proposed = make_trusted_commands({}, steps.proposed_checks).checks
-    is_config_trusted = not config or trust.config == digest_commands(config)
-    if not is_config_trusted or not proposed <= trust.checks:
+    trust = load_trust(root)
+    if not trust.allows(_list_commands(root)) or trust.list_untrusted(steps.proposed_checks):
         return False
     return not any(map(trust.explain_untrusted, find_agent_files(root)))
 

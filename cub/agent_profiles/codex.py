@@ -105,7 +105,7 @@ CODEX = AgentProfile(
     outside=("$CODEX_HOME", "~/.codex/AGENTS.override.md", "~/.codex/config.toml", "/etc/codex"),
     folder=".codex",
     settings=(r"\.codex/config\.toml",),
-    executables=(r"\.codex/prompts/.*",),
+    executables=(r"\.codex/(?:agents|prompts|rules|skills)/.*",),
     server=ServerSettings(
         "gpt-5",  # the default model has no plain shell tool
         {"OPENAI_API_KEY": DUMMY_KEY},

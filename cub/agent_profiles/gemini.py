@@ -86,7 +86,7 @@ GEMINI = AgentProfile(
     ),
     folder=".gemini",
     settings=(r"\.gemini/settings\.json",),
-    executables=(r"\.gemini/(?:agents?|commands?)/.*",),
+    executables=(r"\.gemini/(?:agents?|commands?|extensions|policies|skills)/.*",),
     reading_list=GEMINI_LIST,
     server=ServerSettings(
         "gemini-2.5-pro",  # the default asks a model first which one to use

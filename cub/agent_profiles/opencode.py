@@ -103,7 +103,7 @@ OPENCODE = AgentProfile(
     ),
     folder=".opencode",
     settings=(r"opencode\.jsonc?", r"\.opencode/plugins?/.*"),
-    executables=(r"\.opencode/(?:agents?|commands?)/.*",),
+    executables=(r"\.opencode/(?:agents?|commands?|modes?|skills?|tools?)/.*",),
     reading_list=OPENCODE_LIST,
     server=ServerSettings(
         f"{_PROVIDER}/{_MODEL}", _OFFLINE, {".config/opencode/opencode.json": _SETTINGS}

@@ -54,19 +54,25 @@ _FOLDER_PATTERN = re.compile(
 )
 _MAX_VALUE_CHARS = 10_000  # aliases of YAML can make a small file a huge value
 
-# Their own tools, hooks and plugins are in there, and more with each version.
-_AGENT_FOLDERS = {".agents", *(one.folder for one in NAMED_PROFILES if one.folder)}
-# Texts, and commands that only `cub context` runs and that are approved one by one.
-_TEXT_FOLDERS = re.compile(r"(?:.*/)?(?:\.agents/tasks/.*|[^/]+/rules/)", _FLAGS)
-# opencode writes these, and the API of its plugins into package.json.
-_WRITTEN_FILES = (".gitignore", "package-lock.json", "bun.lock", "bun.lockb")
-_PLUGIN_API = re.compile(
+# All but text in the folders of agents: their own tools and plugins are in there, and more with
+# each version. opencode writes some of these files at its start.
+_OWN_FILE = re.compile(
+    rf"(?:.*/)?(?:(?:\.github|{'|'.join(_FOLDERS)})/hooks(?:/.*|\.json)"
+    rf"|(?:{'|'.join(re.escape(one.folder) for one in NAMED_PROFILES if one.folder)})/"
+    r"(?!rules/$|.*(?:\.md|-bootstrap)$|(?:.*/)?(?:\.gitignore|package-lock\.json|bun\.lockb?)$).*)",
+    _FLAGS,
+)
+# Their commands are approved one by one, as only `cub context` runs them.
+_TASK_FILE = re.compile(r"(?:.*/)?\.agents/tasks/.*", _FLAGS)
+_PLUGIN_API = re.compile(  # which opencode writes into package.json
     rb'\s*{\s*"dependencies":\s*{\s*"@opencode-ai/plugin":\s*"[\w.^~-]+"\s*}\s*}\s*'
 )
+_EXCLUDES = ("claudeMdExcludes",)
+_OTHER_FILE = re.compile(r"[/~\\]|\w+:|(?:.*[/\\])?\.\.(?:[/\\]|$)", re.DOTALL)  # or an address
 READING_LISTS = {
     path: ListLocation(path, keys, kind)
     for paths, keys, kind in (
-        ((".claude/settings.json", ".claude/settings.local.json"), ("claudeMdExcludes",), JSON),
+        ((".claude/settings.json", ".claude/settings.local.json"), _EXCLUDES, JSON),
         *(one.reading_list[:3] for one in NAMED_PROFILES if one.reading_list),
     )
     for path in paths
@@ -198,12 +204,8 @@ def find_agent_files(root: Path) -> list[AgentFile]:
 
 
 def _is_agent_file(path: str) -> bool:
-    kind = classify_executable_path(path)
-    if kind == "bootstrap" or _TEXT_FOLDERS.fullmatch(path):
-        return False
-    *folders, name = path.lower().rstrip("/").split("/")
-    is_own = not _AGENT_FOLDERS.isdisjoint(folders) and name not in _WRITTEN_FILES
-    return kind in ("agent file", "agent setting") or (is_own and not name.endswith(".md"))
+    is_named = classify_executable_path(path) in ("agent file", "agent setting")
+    return bool(_OWN_FILE.fullmatch(path) or (is_named and not _TASK_FILE.fullmatch(path)))
 
 
 def _read_entry(path: Path, links: int = _MAX_LINKS) -> bytes | None:
@@ -228,13 +230,19 @@ def _read_entry(path: Path, links: int = _MAX_LINKS) -> bytes | None:
 
 
 def _is_harmless(file: AgentFile) -> bool:
-    """Return whether settings only name files to read, or the API that opencode adds itself."""
+    """Return whether settings only name files of the project to read, or files to leave out.
+
+    So does a package.json with nothing but the API that opencode adds itself.
+    """
     if f"/{file.path}".endswith("/.opencode/package.json"):
         return _PLUGIN_API.fullmatch(file.data or b"") is not None
     lists = read_file_lists(file)
     if lists is None or file.data is None:
         return False
     location = READING_LISTS[file.path]
+    names = read_string_list(file.data, location) or ()
+    if location.keys != _EXCLUDES and any(map(_OTHER_FILE.match, names)):
+        return False
     settings = parse_config_text(file.data, file.path, location.format).python_value
     return {key: value for key, value in settings.items() if key != "$schema"} == lists
 

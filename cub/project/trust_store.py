@@ -21,6 +21,10 @@ class TrustedCommands(NamedTuple):
     checks: frozenset[str] = frozenset()
     files: Mapping[str, str] = {}
 
+    def allows(self, config: Mapping[str, str]) -> bool:
+        """Return whether the commands of a configuration are trusted, or it has none."""
+        return not config or self.config == digest_commands(config)
+
     def list_untrusted(self, checks: Iterable[str]) -> list[str]:
         """Return the tasks' commands that are not trusted."""
         return [check for check in checks if _digest(check) not in self.checks]

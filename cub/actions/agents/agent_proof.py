@@ -32,7 +32,7 @@ from cub.harness.base import LaunchRequest
 from cub.harness.native_harness import NativeHarness, NativeOptions
 from cub.project.executable_config import list_config_commands
 from cub.project.project import Project
-from cub.project.trust_store import TrustedCommands, digest_commands
+from cub.project.trust_store import TrustedCommands
 from cub.tokens import estimate_tokens
 
 CONTRACT_LABEL, PROMPT_LABEL = "rules of a run", "task prompt"
@@ -211,7 +211,7 @@ def _choose_options(
     """Return what of the agent's configuration applies, and the names of what does not."""
     assert isinstance(agent.harness, NativeHarness)
     options, commands = agent.harness.options, list_config_commands(project.config_data)
-    if trusted is None or not commands or trusted.config == digest_commands(commands):
+    if trusted is None or trusted.allows(commands):
         return NativeOptions(options.arguments, options.environ), ()
     groups: list[list[str]] = []
     for word in options.arguments:

@@ -19,7 +19,6 @@ from cub.project.executable_config import find_agent_files, list_config_commands
 from cub.project.trust_store import (
     TrustedCommands,
     add_trusted_checks,
-    digest_commands,
     load_trust,
     make_trusted_commands,
     save_trust,
@@ -126,7 +125,7 @@ def read_executables(
 
 def _list_config(stores: Stores, trusted: TrustedCommands) -> list[Executable]:
     config = list_config_commands(stores.project.config_data)
-    is_trusted = trusted.config == digest_commands(config)
+    is_trusted = trusted.allows(config)
     return [
         Executable("config", f"{key}: {value}", {"key": key, "value": loads(value)}, value,
                    is_trusted)
