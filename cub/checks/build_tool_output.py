@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from cub.checks.output_rules import LocatedItem, OutputParser, Rule, locate_item, make_parser
+from cub.checks.output_rules import (
+    LocatedItem,
+    OutputParser,
+    Rule,
+    find_first_match,
+    join_announced,
+    locate_item,
+    make_parser,
+)
 
 _MARK = "Time elapsed: "
 _MARKED = re.compile(r"\S+ s\w* +<<< (?:FAILURE|ERROR)! *")
@@ -22,7 +30,7 @@ def _parse_surefire(lines: Sequence[str]) -> Iterator[LocatedItem]:
         elif " <<< " in line and _MARKED.fullmatch(line.partition(_MARK)[2]):
             name = line.partition(_MARK)[0].removeprefix("[ERROR] ").rstrip(" -")
             kind, where = _read_surefire_name(name, group)
-            yield locate_item(number, kind, where, _join_announced(lines[number + 1 : number + 9]))
+            yield locate_item(number, kind, where, join_announced(lines[number + 1 : number + 9]))
         elif line[:8] == "[ERROR] " and (error := _UNCOMPILED.fullmatch(line)):
             yield locate_item(number, "build", ":".join(error.groups()[:3]), error[4])
 
@@ -36,39 +44,22 @@ def _read_surefire_name(name: str, group: str) -> tuple[str, str]:
     return "test", name if name.startswith(f"{group}.") or not group else f"{group}.{name}"
 
 
-def _join_announced(below: Sequence[str]) -> str:
-    texts = [line.strip() for line in below if line.strip()]
-    return " ".join(texts[: 2 if texts and texts[0].endswith(":") else 1])
-
-
 SUREFIRE = OutputParser((" <<< ", "[ERROR] "), _parse_surefire)
 
 
-_GRADLE = re.compile(r"([^\s>].* > \S.*) FAILED")
-_THROWN = re.compile(r" {4}(\S.*?)(?: at \S+:\d+)?")
-_UNRUN = ("classMethod", "initializationError", "executionError")
-
-
-def _parse_gradle(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for number, line in enumerate(lines[:-1]):
-        test = _GRADLE.fullmatch(line) if line.endswith(" FAILED") else None
-        if test and (thrown := _THROWN.fullmatch(_find_first_line(lines[number + 1 : number + 4]))):
-            kind = "error" if test[1].endswith(_UNRUN) else "test"
-            yield locate_item(number, kind, test[1], thrown[1])
-
-
-def _find_first_line(lines: Sequence[str]) -> str:
-    """Return the first line that is not blank; "" for none."""
-    return next((line for line in lines if line.strip()), "")
-
-
-GRADLE = OutputParser((" FAILED",), _parse_gradle)
+_GRADLE = r" FAILED\n {4}(\S.*?)(?: at \S+:\d+)?"
+_GRADLE_UNRUN = r"([^\s>].* > .*(?:classMethod|initializationError|executionError))"
+GRADLE = make_parser(
+    Rule(" FAILED", _GRADLE_UNRUN + _GRADLE, "error {1} | {2}"),
+    Rule(" FAILED", rf"([^\s>].* > \S.*){_GRADLE}", "test {1} | {2}"),
+)
 
 
 _CTEST_LIST = "The following tests FAILED:"
 _CTEST = re.compile(r"\t *\d+ - (\S.*) \(([^()]+)\)(?:\s.*)?")
 _CTEST_RUN = re.compile(r" *\d+/\d+ +Test +#\d+: ([^*]+)\*\*\*")
-_CTEST_START = re.compile(r" +Start +\d+: .*|\d+% tests passed, .*")
+# The first line that a test printed, if CTest shows any.
+_CTEST_OUTPUT = find_first_match(r" +Start +\d+: .*|\d+% tests passed, .*|\s*(\S.*)", 8)
 
 
 def _parse_ctest(lines: Sequence[str]) -> Iterator[LocatedItem]:
@@ -76,7 +67,7 @@ def _parse_ctest(lines: Sequence[str]) -> Iterator[LocatedItem]:
     is_listing = False
     for number, line in enumerate(lines):
         if "***" in line and (run := _CTEST_RUN.match(line)):
-            outputs[run[1].rstrip(" .")] = _find_output(lines[number + 1 : number + 9])
+            outputs[run[1].rstrip(" .")] = _CTEST_OUTPUT(lines[number + 1 :])
         elif line == _CTEST_LIST:
             is_listing = True
         elif is_listing and (test := _CTEST.fullmatch(line)):
@@ -86,12 +77,6 @@ def _parse_ctest(lines: Sequence[str]) -> Iterator[LocatedItem]:
             yield locate_item(number, kind, name, f"{status}: {output}" if output else status)
         elif line.strip():
             is_listing = False
-
-
-def _find_output(below: Sequence[str]) -> str:
-    """Return the first line that a test printed, if CTest shows any."""
-    text = _find_first_line(below)
-    return "" if _CTEST_START.fullmatch(text) else text.strip()
 
 
 CTEST = OutputParser((_CTEST_LIST,), _parse_ctest)

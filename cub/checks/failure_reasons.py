@@ -6,16 +6,14 @@ An uncaught error is found by the format of its runtime.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from cub.checks.failing_items import truncate_line
-from cub.checks.output_rules import MAX_BELOW, Rule, find_first_match, read_rules
-from cub.checks.terminal_text import to_plain_text
+from cub.checks.output_rules import MAX_BELOW, Rule, find_first_match, join_announced, read_rules
+from cub.checks.terminal_text import split_lines, to_plain_text
 
 MAX_REASON = 300  # characters
-_MAX_LINE_CHARS = 1_000
 # A word for an error with a colon after it, unless 0 follows; or the end of a shell's line.
 _ERROR = re.compile(
     r"(?i:\b(?:\w*error|\w*exception|fatal|failure|failed|panic)(?:\[\w+\]| \[\w+\])?\]?:(?! *0\b))"
@@ -40,7 +38,7 @@ def find_reason(output: str) -> str:
 
     Without such a line, return the last one that says anything.
     """
-    lines = [line[:_MAX_LINE_CHARS] for line in to_plain_text(output).split("\n")]
+    lines = split_lines(output)
     if crash := find_crash(lines):
         where = f" ({crash.location})" if crash.location else ""
         return truncate_line(crash.message, MAX_REASON - len(where)) + where
@@ -51,7 +49,7 @@ def find_reason(output: str) -> str:
 
 def find_last_error(output: str) -> str:
     """Return the crash that a program's runtime reports, or else the last line that it prints."""
-    lines = [line[:_MAX_LINE_CHARS] for line in to_plain_text(output).split("\n")]
+    lines = split_lines(output)
     crash = find_crash(lines)
     return truncate_line(crash.message if crash else _find_last(lines), MAX_REASON)
 
@@ -67,7 +65,7 @@ def find_first_error(output: str) -> str:
 
     Without one, it is the first line that says anything: programs print their usage after it.
     """
-    lines = [line[:_MAX_LINE_CHARS] for line in to_plain_text(output).split("\n")]
+    lines = split_lines(output)
     crash = find_crash(lines)
     telling = [line for line in lines if _is_telling(line)]
     errors = (line for line in telling if _NAMES_ERROR.search(line))
@@ -154,7 +152,7 @@ def _find_python(lines: Sequence[str]) -> Crash | None:
             place = f"{frame[1]}:{frame[2]}"
             own = own if any(part in place for part in _PYTHON_OWN) else place
         elif raised := _PYTHON_RAISED.fullmatch(line):
-            return Crash(number, _join_announced(raised[1], lines[number + 1 :]), own or place)
+            return Crash(number, join_announced([raised[1], *lines[number + 1 :]]), own or place)
     return None
 
 
@@ -165,17 +163,10 @@ def _find_node(lines: Sequence[str]) -> Crash | None:
         below = [at for at in range(number + 1, min(number + 6, len(lines))) if lines[at].strip()]
         if not (place and below):
             continue
-        message = _join_announced(lines[below[0]].strip(), lines[below[0] + 1 : number + 6])
+        message = join_announced(lines[below[0] : number + 6])
         if rejected := _NODE_REJECTED.fullmatch(message):
             message = f"{rejected[1]}: {rejected[2].rstrip('.')}"
         if "/" in place[1] and not place[1].startswith("node:"):
             return Crash(below[0], message, place[1])
         return Crash(below[0], message, _NODE_FRAME(lines[number + 1 :]))
     return None
-
-
-def _join_announced(message: str, below: Iterable[str]) -> str:
-    """Return a message, with the next line if its first line only announces that."""
-    if not message.endswith(":"):
-        return message
-    return " ".join([message, *islice((line.strip() for line in below if line.strip()), 1)])

@@ -8,7 +8,31 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from cub.checks.output_rules import LocatedItem, OutputParser, Rule, locate_item, make_parser
+from cub.checks.output_rules import (
+    LocatedItem,
+    OutputParser,
+    Rule,
+    find_first_match,
+    locate_item,
+    make_parser,
+    read_rules,
+)
+
+# Of coverage; Jest; c8, nyc and Vitest; SimpleCov.
+_LOW_COVERAGE = re.compile(
+    r"Coverage failure: .* fail-under=.*|Jest: .* threshold\b.*"
+    r"|ERROR: Coverage for \w+ \(.*\) does not meet .*"
+    r"|\w+ coverage.* \([\d.]+%\) is below the expected minimum coverage .*"
+)
+
+
+def _parse_coverage(lines: Sequence[str]) -> Iterator[LocatedItem]:
+    for line in filter(_LOW_COVERAGE.fullmatch, lines):
+        yield locate_item(len(lines), "lint", "coverage", line)
+
+
+COVERAGE = OutputParser(("overage ",), _parse_coverage)
+
 
 _UNFORMATTED = re.compile(  # of Ruff and Black; rustfmt; gofmt
     r"[Ww]ould reformat:? (\S.*\.\w+)|Diff in (\S.*\.rs)(?::| at line )(\d+):"
@@ -17,15 +41,6 @@ _UNFORMATTED = re.compile(  # of Ruff and Black; rustfmt; gofmt
 _GO_FILE = re.compile(r"[^\s:]+\.go")
 _PRETTIER = ("Checking formatting...", "[warn] Code style issues found")
 _PRETTIER_FILE = re.compile(r"\[warn\] (\S.*\.\w+)|\[error\] (\S.*?): (\w*Error: .+)")
-_LINTED = re.compile(r" +(\d+:\d+) +(error|warning) +(\S.*)")
-_PATH = re.compile(r"(?:/|[A-Za-z]:\\|<).+")  # ESLint prints absolute paths
-_LOW_COVERAGE = re.compile(  # of coverage; Jest; c8, nyc and Vitest; SimpleCov
-    r"Coverage failure: .* fail-under=.*|Jest: .* threshold\b.*"
-    r"|ERROR: Coverage for \w+ \(.*\) does not meet .*"
-    r"|\w+ coverage.* \([\d.]+%\) is below the expected minimum coverage .*"
-)
-_TOO_MANY = "ESLint found too many warnings"
-_CRASH = "Oops! Something went wrong! :("
 
 
 def _parse_formatters(lines: Sequence[str]) -> Iterator[LocatedItem]:
@@ -43,44 +58,31 @@ def _parse_formatters(lines: Sequence[str]) -> Iterator[LocatedItem]:
             yield locate_item(number, "lint", where, message or "would be reformatted")
 
 
-def _parse_eslint(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    are_warnings_failures = any(line.startswith(_TOO_MANY) for line in lines)
-    severities = ("error", "warning") if are_warnings_failures else ("error",)
-    path = ""
-    for number, line in enumerate(lines):
-        linted = _LINTED.fullmatch(line)
-        if linted and path:
-            if linted[2] in severities:
-                yield locate_item(number, "lint", f"{path}:{linted[1]}", _join_columns(linted[3]))
-        elif line == _CRASH:
-            below = lines[number + 1 : number + 9]
-            reason = next((text for text in below if text.strip() and text[:8] != "ESLint: "), "")
-            yield locate_item(number, "error", "eslint", reason)
-        else:
-            path = line if _PATH.fullmatch(line) else ""
-
-
-def _join_columns(text: str) -> str:
-    """Return the message and its rule, which are columns; a parser's error has no rule."""
-    message, _, rule = text.rpartition("  ")
-    return f"{message.strip()} [{rule}]" if message and " " not in rule else text
-
-
-def _parse_coverage(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for line in filter(_LOW_COVERAGE.fullmatch, lines):
-        yield locate_item(len(lines), "lint", "coverage", line)
-
-
-_RUFF_PLACE = r"([^\s:][^:]*\.(?:pyi?|ipynb|toml|md)(?::cell \d+)?:\d+:\d+): "
-_RUFF_RULE = r"([A-Z]{1,6}\d{2,5}|invalid-syntax|unformatted):? (?:\[\*\] )?(.+)"
-RUFF = make_parser(
-    Rule(": SyntaxError: ", rf"{_RUFF_PLACE}(SyntaxError: .+)", "lint {1} | {2}"),
-    Rule(": ", rf"{_RUFF_PLACE}(?!unf){_RUFF_RULE}", "lint {1} | {2} {3}"),
-    Rule("--> ", rf"{_RUFF_RULE}\n *--> (\S.*:\d+:\d+)", "lint {3} | {1} {2}"),
-)
-COVERAGE = OutputParser(("overage ",), _parse_coverage)
 FORMATTERS = OutputParser(("ould reformat", "Diff in ", ".go", *_PRETTIER), _parse_formatters)
-ESLINT = OutputParser(("✖ ", _CRASH), _parse_eslint)
+
+
+_CRASH = "Oops! Something went wrong! :("
+_CRASH_REASON = find_first_match(r"(?!ESLint: )(.*\S.*)", 8)
+
+
+def _make_eslint_rules(severity: str) -> Sequence[Rule]:
+    """Return the rules for findings: a message and a rule, which are columns; some have no rule."""
+    start = rf" +(\d+:\d+) +{severity} +(\S.*?)"
+    return (
+        Rule(severity, start + r" {2,}(\S+)", "lint {path}:{1} | {2} [{3}]", within="path"),
+        Rule(severity, start, "lint {path}:{1} | {2}", within="path"),
+        Rule(" ", r" +\d+:\d+ +(?:error|warning) +\S.*", within="path"),
+        Rule("", r"(?P<path>(?:/|[A-Za-z]:\\|<).+)"),  # it prints absolute paths
+        Rule("", r".*(?P<path>)", within="path"),
+    )
+
+
+_ERRORS, _WARNINGS = _make_eslint_rules("error"), _make_eslint_rules("warning")
+ESLINT = (
+    OutputParser(("✖ ",), lambda lines: read_rules(_ERRORS, lines)),
+    OutputParser(("ESLint found too many w",), lambda lines: read_rules(_WARNINGS, lines)),
+    make_parser(Rule(_CRASH, re.escape(_CRASH), "error eslint | {below}", _CRASH_REASON)),
+)
 
 
 _SCRIPT = re.compile(r"In (\S.*) line (\d+):")
@@ -134,20 +136,24 @@ def _find_pyright_rule(below: Sequence[str]) -> str:
     return ""
 
 
-MYPY = make_parser(
+_PYRIGHT_PLACE = r" +(\S.*?:\d+:\d+) - error: "
+TYPE_CHECKERS = make_parser(
     Rule(": error: ", rf"{_MYPY_PLACE}(.*\[[\w-]+\])", "type {1} | {2}"),
     Rule(": error: ", rf"{_MYPY_PLACE}(.+)", "type {1} | {2}{below}", _join_wrapped),
     Rule(": error: ", _MYPY_FILE, "type {1} | {2}{below}", _join_wrapped),
-)
-_PYRIGHT_PLACE = r" +(\S.*?:\d+:\d+) - error: "
-PYRIGHT = make_parser(
     Rule(" - error: ", rf"{_PYRIGHT_PLACE}(.*\(report\w+\))", "type {1} | {2}"),
     Rule(" - error: ", rf"{_PYRIGHT_PLACE}(.+)", "type {1} | {2}{below}", _find_pyright_rule),
-)
-TSC = make_parser(
     Rule("error TS", r"([^\s(].*?)\((\d+),(\d+)\): error (TS\d+: .+)", "type {1}:{2}:{3} | {4}"),
     Rule("error TS", r"(\S.*?:\d+:\d+) - error (TS\d+: .+)", "type {1} | {2}"),
     Rule("error TS", r"error (TS\d+: .+)", "type tsc | {1}"),
 )
 
-LINTERS = (MYPY, PYRIGHT, TSC, RUFF, FORMATTERS, ESLINT, SHELLCHECK, COVERAGE)
+_RUFF_PLACE = r"([^\s:][^:]*\.(?:pyi?|ipynb|toml|md)(?::cell \d+)?:\d+:\d+): "
+_RUFF_RULE = r"([A-Z]{1,6}\d{2,5}|invalid-syntax|unformatted):? (?:\[\*\] )?(.+)"
+RUFF = make_parser(
+    Rule(": SyntaxError: ", rf"{_RUFF_PLACE}(SyntaxError: .+)", "lint {1} | {2}"),
+    Rule(": ", rf"{_RUFF_PLACE}(?!unf){_RUFF_RULE}", "lint {1} | {2} {3}"),
+    Rule("--> ", rf"{_RUFF_RULE}\n *--> (\S.*:\d+:\d+)", "lint {3} | {1} {2}"),
+)
+
+LINTERS = (TYPE_CHECKERS, RUFF, FORMATTERS, *ESLINT, SHELLCHECK, COVERAGE)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from cub.checks.failing_items import FailingItem
@@ -34,13 +35,19 @@ def find_first_text(lines: Iterable[str]) -> str:
     return next((line.strip() for line in lines if line.strip()), "")
 
 
+def join_announced(lines: Iterable[str]) -> str:
+    """Return the first text, with the next one if it ends with a colon; "" for none."""
+    texts = [*islice((line.strip() for line in lines if line.strip()), 2)]
+    return " ".join(texts[: 2 if texts and texts[0].endswith(":") else 1])
+
+
 def find_first_match(pattern: str, max_lines: int, default: str = "") -> Finder:
     """Return a function that finds the first group of the first of so many lines that match."""
     regex = re.compile(pattern)
 
     def find(lines: Sequence[str]) -> str:
         matches = map(regex.fullmatch, lines[:max_lines])
-        return next((match[1] for match in matches if match), default)
+        return next((match[1] or "" for match in matches if match), default)
 
     return find
 

@@ -15,6 +15,7 @@ _MOVE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[GK]")
 _CONTROL = re.compile(r"[\x00-\x06\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
 _UNPRINTED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LINE_END = re.compile(r"(?<!\r)\r+\n")
+_MAX_LINE_CHARS = 1_000
 _STEP = re.compile(r"[\r\b\x00\x01]|[^\r\b\x00\x01]+")
 
 
@@ -30,6 +31,11 @@ def to_plain_text(text: str) -> str:
     lines = _LINE_END.sub("\n", text).split("\n")
     lines = [_replay_line(line) if "\r" in line or "\b" in line else line for line in lines]
     return _UNPRINTED.sub("", "\n".join(lines))
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the plain text's lines, each cut to its first 1,000 characters."""
+    return [line[:_MAX_LINE_CHARS] for line in to_plain_text(text).split("\n")]
 
 
 def take_tail(text: str, max_chars: int) -> str:

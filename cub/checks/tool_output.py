@@ -21,7 +21,7 @@ from cub.checks.output_rules import LocatedItem, OutputParser
 from cub.checks.pytest_output import PYTEST, find_traceback_lines
 from cub.checks.runner_totals import RunnerTotals, find_evidence, read_totals
 from cub.checks.tap_output import TAP_TOOLS
-from cub.checks.terminal_text import to_plain_text
+from cub.checks.terminal_text import split_lines, to_plain_text
 from cub.checks.xunit_output import JUNIT, UNITTEST
 
 MAX_ITEMS = 5_000  # a cut list makes old failures new when an earlier one is fixed
@@ -29,7 +29,6 @@ _TOOLS = (
     PYTEST, UNITTEST, *JAVASCRIPT_RUNNERS, *NUMBERED_RUNNERS, *BUILD_TOOLS, GO, *COMPILERS,
     *LINTERS, *TAP_TOOLS,
 )  # fmt: skip
-_MAX_LINE_CHARS = 1_000
 _STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z? ", re.MULTILINE)
 
 
@@ -50,7 +49,7 @@ def _find_items(text: str) -> Iterator[LocatedItem]:
     lines = text.split("\n")
     yield from _run_parser(JUNIT, text, lines)  # lines of a report and of Go's JSON may be long
     yield from _run_parser(GO_JSON, text, lines)
-    lines = [line[:_MAX_LINE_CHARS] for line in lines]
+    lines = split_lines(text)
     traceback_lines = find_traceback_lines(lines)
     for tool in _TOOLS:
         for one in _run_parser(tool, text, lines):
@@ -59,7 +58,7 @@ def _find_items(text: str) -> Iterator[LocatedItem]:
 
 
 def _find_syntax_errors(text: str) -> Iterator[LocatedItem]:
-    lines = [line[:_MAX_LINE_CHARS] for line in text.split("\n")]
+    lines = split_lines(text)
     for tool in SYNTAX_ERRORS:
         yield from _run_parser(tool, text, lines)
 
@@ -80,12 +79,12 @@ def _drop_repeated(items: Iterable[FailingItem]) -> Iterator[FailingItem]:
 
 def count_tests(output: str) -> tuple[RunnerTotals, ...]:
     """Return the totals of each known test runner that sums up its run in the output."""
-    return read_totals(_split_lines(output))
+    return read_totals(split_lines(output))
 
 
 def has_passing_test(output: str) -> bool:
     """Tell whether the output of a known test runner shows a test that passed."""
-    return find_evidence(_split_lines(output)).passed
+    return find_evidence(split_lines(output)).passed
 
 
 def reports_no_test(output: str) -> bool:
@@ -93,7 +92,7 @@ def reports_no_test(output: str) -> bool:
 
     A skipped test did not run.
     """
-    evidence = find_evidence(_split_lines(output))
+    evidence = find_evidence(split_lines(output))
     return evidence.found_none and not evidence.ran and not _has_failing_test(output)
 
 
@@ -141,7 +140,7 @@ def find_missing_tool(output: str) -> str:
 
     "" for none. A log in which any test ran says only what the tests themselves miss.
     """
-    lines = _split_lines(output)
+    lines = split_lines(output)
     found = next(filter(_NO_TOOL.match, lines), "")
     has_run = bool(found) and find_evidence(lines).ran
     return "" if has_run or (found and _has_failing_test(output)) else found.strip()
@@ -149,7 +148,3 @@ def find_missing_tool(output: str) -> str:
 
 def _has_failing_test(output: str) -> bool:
     return any(item.kind == "test" for item in parse_output(output))
-
-
-def _split_lines(output: str) -> list[str]:
-    return [line[:_MAX_LINE_CHARS] for line in to_plain_text(output).split("\n")]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, Protocol, get_args
 
 from cub.checks.terminal_text import to_plain_text
 from cub.harness.refusals import Refusal, RefusalKind
@@ -127,9 +127,9 @@ class AgentEvent(NamedTuple):
     usd: float | None = None
     failed: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return the event under the keys of cub's event protocol."""
-        tree: dict[str, Any] = {"type": self.kind}
+        tree: dict[str, object] = {"type": self.kind}
         if self.text or self.kind in ("text", "tool", "result"):
             tree["id" if self.kind == "session" else "text"] = self.text
         if self.tokens is not None:

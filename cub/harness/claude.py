@@ -96,7 +96,7 @@ class ClaudeReader(JsonLineReader):
                 yield AgentEvent("tool", text)
         identity, usage = get_text(message, "id"), get_object(message, "usage")
         before = self._messages.get(identity, TokenUsage())
-        now = _take_larger(before, _read_usage(usage, _USAGE_KEYS))
+        now = TokenUsage(*map(max, before, _read_usage(usage, _USAGE_KEYS)))
         self._messages[identity] = now
         yield from self._report_tokens(self._tokens.add(_subtract(now, before)))
 
@@ -169,10 +169,6 @@ class ClaudeReader(JsonLineReader):
 
 def _read_usage(tree: JsonObject, keys: tuple[str, ...]) -> TokenUsage:
     return TokenUsage(*(get_count(tree, key) for key in keys))
-
-
-def _take_larger(one: TokenUsage, other: TokenUsage) -> TokenUsage:
-    return TokenUsage(*map(max, one, other))
 
 
 def _subtract(total: TokenUsage, part: TokenUsage) -> TokenUsage:

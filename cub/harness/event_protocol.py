@@ -20,20 +20,18 @@ JSON of their own, with the same types. Every other line is text.
 from __future__ import annotations
 
 import json
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, cast
+from collections.abc import Iterable, Iterator
+from typing import cast
 
 from cub.checks.terminal_text import to_plain_text
 from cub.harness.base import REFUSAL_KINDS, AgentEvent, EventKind
 from cub.harness.line_splitter import LineSplitter
+from cub.json_values import JsonObject, get_count, get_dollars, get_text
 from cub.tokens import TokenUsage
 
 _KEYS = {"type", "text", "id", "failed", "usd", *TokenUsage._fields}
 _TEXTS = ("text", "tool", "denied", *REFUSAL_KINDS, "model", "result")
-_MAX_TOKENS = 10**12
-_MAX_USD = 10**6
 _MAX_SINGLE_LINES = 5_000  # an event for each of millions of lines takes minutes
 _DECODER = json.JSONDecoder()
 _MAX_REPLAYED = 2_000  # characters: to replay a line as a terminal does has quadratic costs
@@ -112,7 +110,7 @@ def _decode_lines(lines: list[bytes]) -> str:
     return to_plain_text(text)
 
 
-def _parse_object(line: bytes) -> dict[str, Any] | None:
+def _parse_object(line: bytes) -> JsonObject | None:
     line = line.strip()
     if line[:1] != b"{":
         return None
@@ -124,36 +122,21 @@ def _parse_object(line: bytes) -> dict[str, Any] | None:
     return tree if end == len(text) else None
 
 
-def _parse_event(tree: Mapping[str, Any]) -> AgentEvent | None:
+def _parse_event(tree: JsonObject) -> AgentEvent | None:
     kind = tree.get("type")
     if not tree.keys() <= _KEYS:
         return AgentEvent("other")
     if kind == "usage":
-        tokens = TokenUsage(*(_parse_count(tree.get(name)) for name in TokenUsage._fields))
+        tokens = TokenUsage(*(get_count(tree, name) for name in TokenUsage._fields))
         return AgentEvent("usage", tokens=tokens) if any(tokens) else None
     if kind == "cost":
-        usd = _parse_dollars(tree.get("usd"))
+        usd = get_dollars(tree, "usd")
         return None if usd is None else AgentEvent("cost", usd=usd)
     if kind == "session":
-        return AgentEvent("session", _parse_text(tree.get("id")))
+        return AgentEvent("session", get_text(tree, "id"))
     if kind not in _TEXTS:
         return AgentEvent("other")
-    text = _parse_text(tree.get("text"))
+    text = get_text(tree, "text")
     if kind == "text" and not text.endswith("\n"):
         text += "\n"
     return AgentEvent(cast("EventKind", kind), text, failed=tree.get("failed") is True)
-
-
-def _parse_text(value: Any) -> str:
-    """Return a string that can be encoded: an escape in JSON may be half a character."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
-
-
-def _parse_count(value: Any) -> int:
-    return value if type(value) is int and 0 <= value <= _MAX_TOKENS else 0
-
-
-def _parse_dollars(value: Any) -> float | None:
-    if type(value) not in (int, float) or not 0 <= value <= _MAX_USD or not math.isfinite(value):
-        return None
-    return float(value)
