@@ -15,9 +15,8 @@ from cub.files.read_files import read_prefix
 from cub.project.project import Project
 from cub.repomap.listing.file_kinds import FOREIGN_KINDS, FileClassifier
 from cub.repomap.listing.file_listing import list_files
-from cub.repomap.stack.command_lines import unwrap_command
+from cub.repomap.stack.command_lines import detect_ecosystem, find_install_command, unwrap_command
 from cub.repomap.stack.facts import CommandPurpose, ProjectCommand, ProjectStack
-from cub.repomap.stack.install_commands import detect_ecosystem, find_install_command
 
 _FEEDBACK_LOOPS: tuple[CommandPurpose, ...] = ("typecheck", "test", "lint")
 _LINTERS: tuple[CommandPurpose, ...] = ("typecheck", "lint")

@@ -20,10 +20,10 @@ from typing import Any
 
 from cub.files.read_files import read_prefix
 from cub.repomap.data import load_table
+from cub.repomap.stack.command_lines import detect_ecosystem
 from cub.repomap.stack.command_purposes import detect_command_purpose
 from cub.repomap.stack.facts import ProjectCommand
 from cub.repomap.stack.formats import as_table, parse_json
-from cub.repomap.stack.install_commands import detect_ecosystem
 
 _MAX_BYTES = 1_000_000
 _MODULE_SECONDS = 20  # of a busy machine

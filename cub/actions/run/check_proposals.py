@@ -18,7 +18,7 @@ from cub.errors import CubError
 from cub.git.worktree import require_repository
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
-from cub.repomap.stack.install_commands import find_install_command
+from cub.repomap.stack.command_lines import find_install_command
 
 _MAX_TASKS_READ = 20  # to find one without a check
 # What a tool says of a script, target or subcommand that does not exist.

@@ -146,14 +146,14 @@ def _describe_strictness(paths: Sequence[str], read: ReadFile) -> Iterator[str]:
     existing, checkers = frozenset(paths), set[str]()
     for row in load_table("conventions")["strict"]:
         path, checker = row["file"], row["checker"]
-        if path in existing and checker not in checkers and _has_line(path, row["pattern"], read):
+        is_new = path in existing and checker not in checkers
+        if is_new and re.search(row["pattern"], _read_text(path, read), re.MULTILINE):
             checkers.add(checker)
             yield f"{checker} is strict ({path})"
 
 
-def _has_line(path: str, pattern: str, read: ReadFile) -> bool:
+def _read_text(path: str, read: ReadFile) -> str:
     try:
-        text = read(path)[:_MAX_CONFIG_BYTES].decode("utf-8", "replace").replace("\r\n", "\n")
+        return read(path)[:_MAX_CONFIG_BYTES].decode("utf-8", "replace").replace("\r\n", "\n")
     except OSError:
-        return False
-    return bool(re.search(pattern, text, re.MULTILINE))
+        return ""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 
-from cub.repomap.outline.description_sources import (
-    DOC_EXTRACTORS,
-    MANIFEST_NAMES,
-    extract_manifest_description,
-)
 from cub.repomap.outline.readme_text import (
     extract_comment_paragraph,
     extract_first_paragraph,
@@ -23,6 +20,7 @@ from cub.repomap.outline.readme_text import (
 )
 from cub.repomap.safe_text import truncate_text
 from cub.repomap.stack.facts import ReadFile
+from cub.repomap.stack.formats import get_text_at
 
 MAX_DESCRIPTION_CHARS = 120  # of 344 first sentences of 15 repositories, 332 have no more
 _ITSELF = (
@@ -48,6 +46,7 @@ _EMPTY_WORDS = frozenset({
     "overview", "description", "introduction", "provide", "provides", "example", "examples",
     "sample", "samples",
 })  # fmt: skip
+_BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"))
 _CLAUSE_END = re.compile(
     r";\s| \(| [-\u2013\u2014]+ |:\s|,\s(?=which|such|including|with|using|e\.g|i\.e|so\b)"
 )
@@ -97,12 +96,74 @@ def _shorten_sentence(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     heads = [text[: match.start()] for match in _CLAUSE_END.finditer(text, 0, limit)]
-    whole = [head for head in heads if len(head) > limit * 0.2 and _is_balanced(head)]
+    whole = [
+        head
+        for head in heads
+        if len(head) > limit * 0.2 and all(head.count(a) == head.count(b) for a, b in _BRACKETS)
+    ]
     return f"{whole[-1]}…" if whole else truncate_text(text, limit)
 
 
-def _is_balanced(text: str) -> bool:
-    return all(text.count(opening) == text.count(end) for opening, end in ("()", "[]", "{}"))
+# Comments, encodings and blank lines before a docstring, then its quotes.
+_DOCSTRING = re.compile(
+    r"\A(?:\s|#[^\n]*\n)*+[rRuUbB]?(\"\"\"|'''|\"|')(.*?)(?:(?<!\\)\1|\Z)", re.DOTALL
+)
+_GO_LINES = re.compile(r"((?:^//[^\n]*\n)+)package\s", re.MULTILINE)
+_GO_BLOCK = re.compile(r"/\*(.*?)\*/\s*package\s", re.DOTALL)
+_RUST_LINES = re.compile(r"\A(?:\s|//(?!!)[^\n]*\n|#!\[[^\]]*\])*+((?:[ \t]*//![^\n]*\n?)+)")
+_RUST_BLOCK = re.compile(r"\A(?:\s|//[^\n]*\n)*+/\*!(.*?)\*/", re.DOTALL)
+_JAVADOC = re.compile(r"/\*\*(.*?)\*/\s*+(?:@[^\n]*\n\s*+)*+package\s", re.DOTALL)
+_BLOCK = re.compile(r"/\*\*(.*?)\*/", re.DOTALL)
+_TAG = re.compile(
+    r"^[ \t*]*@(?:file(?:overview)?|packageDocumentation|module)\b[ \t]*", re.MULTILINE
+)
+# What comes before the text of a comment's lines, and lines that are no prose.
+_NOTHING = re.compile(r"(?!)")
+_SLASHES = re.compile(r"^//(?:(?:go:|\s*\+build|nolint).*\n| ?)", re.MULTILINE)
+_BANGS = re.compile(r"^[ \t]*//! ?", re.MULTILINE)
+_STARS = re.compile(r"^\s*\*+ ?", re.MULTILINE)
+# By the ending of a file: what finds its comment, in the last group, and what is to be removed.
+_COMMENTS = {
+    "py": ((_DOCSTRING, _NOTHING),),
+    "go": ((_GO_LINES, _SLASHES), (_GO_BLOCK, _NOTHING)),
+    "rs": ((_RUST_LINES, _BANGS), (_RUST_BLOCK, _STARS)),
+    "java": ((_JAVADOC, _STARS),),
+}
+
+
+def _extract_comment(ending: str, text: str) -> str:
+    """Return what a source file says of its package; of a script, what is marked to say it."""
+    if ending in ("ts", "js"):
+        blocks = (block[1] for block in _BLOCK.finditer(text) if _TAG.search(block[1]))
+        return _TAG.sub("", _STARS.sub("", next(blocks, "")))
+    for pattern, rest in _COMMENTS[ending]:
+        if match := pattern.search(text):
+            return rest.sub("", match[pattern.groups])
+    return ""
+
+
+_MAX_MANIFEST_CHARS = 262_144
+_MAX_TEXT_CHARS = 2_000  # no description is a text to search through
+# Where the description is, outermost key first; the first string counts.
+_KEYS = {
+    "package.json": (("description",),),
+    "pyproject.toml": (("project", "description"), ("tool", "poetry", "description")),
+    "Cargo.toml": (("package", "description"),),
+    "composer.json": (("description",),),
+    "deno.json": (("description",),),
+}
+
+
+def _extract_manifest_description(name: str, text: str) -> str:
+    """Return the description in the manifest of this name; "" if it has none, or is invalid."""
+    if "description" not in text or len(text) > _MAX_MANIFEST_CHARS:
+        return ""
+    try:
+        tree = tomllib.loads(text) if name.endswith(".toml") else json.loads(text)
+    except (ValueError, RecursionError):
+        return ""
+    texts = (get_text_at(tree, *keys)[:_MAX_TEXT_CHARS] for keys in _KEYS[name])
+    return next(filter(None, texts), "")
 
 
 _MAX_FOLDERS = 200  # the topmost and largest ones
@@ -113,7 +174,7 @@ _MAX_SUMMARY_CHARS = 200
 _MIN_WORDS = 6  # if a manifest has fewer, the README may say more
 # Files that may say what their folder is, the most telling ones first.
 _TELLING_FILES = (
-    *MANIFEST_NAMES,
+    *_KEYS,
     *("__init__.py", "doc.go", "mod.rs", "lib.rs", "main.rs", "package-info.java"),
     *("index.ts", "index.js", "mod.ts"),
 )
@@ -130,7 +191,9 @@ def describe_folders(paths: frozenset[str], read: ReadFile) -> dict[str, str]:
     }
     counts = _count_files(names_by_folder)
     order = sorted(files, key=lambda folder: (folder.count("/"), -counts[folder], folder))
-    project = _read_title(paths, read)
+    readmes = _list_readmes(sorted(path for path in paths if "/" not in path))
+    titles = (extract_title(_read_text(name, read)) for name in readmes)
+    project = next(filter(None, titles), "")
     descriptions = {
         folder: _describe_folder(folder, files[folder], read, project)
         for folder in sorted(order[:_MAX_FOLDERS])
@@ -154,33 +217,25 @@ def _drop_repeated(descriptions: Mapping[str, str]) -> dict[str, str]:
     return {
         folder: text
         for folder, text in descriptions.items()
-        if first[text] == folder and text not in ambiguous and not _is_inner(folder, descriptions)
+        if first[text] == folder
+        and text not in ambiguous
+        # The `src` of a package is what the package is.
+        and not (folder.endswith(("/src", "/lib")) and folder[:-4] in descriptions)
     }
-
-
-def _is_inner(folder: str, descriptions: Mapping[str, str]) -> bool:
-    """Return whether a folder is the `src` of a package that has a description."""
-    above, _, name = folder.rpartition("/")
-    return name in {"src", "lib"} and above in descriptions
 
 
 def summarize_project(paths: frozenset[str], read: ReadFile) -> str:
     """Return what the project says it is, in one or two sentences; "" if no file says it."""
     names = sorted(path for path in paths if "/" not in path)
     summary = ""
-    for name in MANIFEST_NAMES:
+    for name in _KEYS:
         text = _read_text(name, read, None) if name in names else ""
-        summary = summary or extract_manifest_description(name, text)
+        summary = summary or _extract_manifest_description(name, text)
     if len(summary.split()) < _MIN_WORDS:
         texts = (_read_text(name, read, _MAX_README_BYTES) for name in _list_readmes(names))
         summary = next(filter(None, map(extract_first_paragraph, texts)), summary)
     sentences = take_sentences(strip_markup(summary), _MAX_SUMMARY_CHARS)
     return _shorten_sentence(sentences, _MAX_SUMMARY_CHARS)
-
-
-def _read_title(paths: frozenset[str], read: ReadFile) -> str:
-    names = _list_readmes(sorted(path for path in paths if "/" not in path))
-    return next(filter(None, (extract_title(_read_text(name, read)) for name in names)), "")
 
 
 def _list_readmes(names: list[str]) -> list[str]:
@@ -221,13 +276,13 @@ def _list_telling_files(folder: str, names: list[str]) -> list[str]:
 
 def _describe_folder(folder: str, names: list[str], read: ReadFile, project: str) -> str:
     for name in names:
-        text = _read_text(f"{folder}/{name}", read, None if name in MANIFEST_NAMES else _MAX_BYTES)
-        if name in MANIFEST_NAMES:
-            text = extract_manifest_description(name, text)
+        text = _read_text(f"{folder}/{name}", read, None if name in _KEYS else _MAX_BYTES)
+        if name in _KEYS:
+            text = _extract_manifest_description(name, text)
         elif name.lower() in _README:
             text = extract_opening_paragraph(text) or extract_title(text)
         else:
-            text = DOC_EXTRACTORS[name.rpartition(".")[2]](text)
+            text = _extract_comment(name.rpartition(".")[2], text)
         if description := condense_description(text, folder, project):
             return description
     return ""

@@ -138,7 +138,11 @@ def collapse_chains(folder: FolderNode) -> None:
 def _follow_chain(folder: FolderNode) -> FolderNode:
     """Return the folder at the end of the chain that starts at `folder`, named by the chain."""
     name, chain, is_package = folder.name, folder.chain, _has_manifest(folder)
-    while len(folder.folders) == 1 and _is_passage(folder):
+    while len(folder.folders) == 1 and (
+        not folder.sources
+        if folder.folders[0].name == "src"
+        else _CHAIN_FILES.issuperset(folder.files)
+    ):
         name = f"{name}/{folder.folders[0].name}"
         if len(name) > _MAX_CHAIN_CHARS:
             break
@@ -148,13 +152,6 @@ def _follow_chain(folder: FolderNode) -> FolderNode:
         folder.name, folder.chain = name, chain
     folder.is_package = is_package
     return folder
-
-
-def _is_passage(folder: FolderNode) -> bool:
-    """Return whether a folder with one folder in it has little else."""
-    if folder.folders[0].name == "src":
-        return not folder.sources
-    return _CHAIN_FILES.issuperset(folder.files)
 
 
 def _has_manifest(folder: FolderNode) -> bool:

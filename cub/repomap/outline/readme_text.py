@@ -109,7 +109,7 @@ def extract_comment_paragraph(text: str) -> str:
     bare = re.sub(r"^[ \t]+", "", text, flags=re.MULTILINE)
     for paragraph in _split_paragraphs(bare):
         lines = _cut_list(_cut_title(paragraph))
-        prose = _strip_lines(lines)
+        prose = strip_markup(_join_lines(lines))
         if prose and not _NO_PROSE.match(lines[0]):
             return prose
     return extract_title(bare)
@@ -127,7 +127,11 @@ def extract_first_paragraph(text: str) -> str:
     """
     statements = list(islice(_iter_statements(text), _MAX_STATEMENTS))
     title = extract_title(text)
-    definitions = [prose for prose, _ in statements if _defines(title, prose)]
+    definitions = [
+        prose
+        for prose, _ in statements
+        if (match := _IS_A.match(prose)) and match[1].lower() in title.lower()
+    ]
     early = [prose for prose, is_inner in statements if not is_inner]
     late = [prose for prose, _ in statements]
     return next(chain(definitions, early, _iter_quotes(text), late), "")
@@ -140,11 +144,6 @@ def _iter_quotes(text: str) -> Iterator[str]:
             yield prose
 
 
-def _defines(name: str, statement: str) -> bool:
-    match = _IS_A.match(statement)
-    return match is not None and match[1].lower() in name.lower()
-
-
 def _iter_statements(text: str) -> Iterator[tuple[str, bool]]:
     """Yield each real paragraph without markup, and whether it is below the second heading."""
     headings = 0
@@ -153,13 +152,9 @@ def _iter_statements(text: str) -> Iterator[tuple[str, bool]]:
         headings += len(lines) < len(paragraph)
         lines = _cut_list(lines)
         if lines and not _NO_PROSE.match(lines[0]) and not lines[0].lstrip().startswith("<"):
-            prose = _strip_lines(lines)
+            prose = strip_markup(_join_lines(lines))
             if _is_statement(prose):
                 yield prose, headings > 1
-
-
-def _strip_lines(lines: list[str]) -> str:
-    return strip_markup(_join_lines(lines))
 
 
 def _join_lines(lines: list[str]) -> str:

@@ -102,7 +102,10 @@ def build_reference_graph(
         GraphDefinition(number, definition)
         for number, file in enumerate(files[:source_count])
         for definition in file.facts.definitions
-        if _is_referable(definition, file.module)
+        if definition.exported
+        and len(definition.name) >= 3
+        # `package object cats` in cats/package.scala is only the folder.
+        and not (definition.kind == "module" and definition.name in file.module.import_names)
     ]
     tokens = index_tokens((number, files[number].module, d) for number, d in definitions)
     graph = ReferenceGraph(files, source_count, definitions, frozenset(tokens))
@@ -110,13 +113,6 @@ def build_reference_graph(
     for number in range(len(files)):
         linker.link(number)
     return graph
-
-
-def _is_referable(definition: Definition, module: ModulePath) -> bool:
-    if not definition.exported or len(definition.name) < 3:
-        return False
-    # `package object cats` in cats/package.scala is only the folder.
-    return definition.kind != "module" or definition.name not in module.import_names
 
 
 class _Linker:
@@ -171,12 +167,13 @@ class _Linker:
         rows = [word.partition("=") for word in import_words if "=" in word]
         if not rows:
             return frozenset(), import_words
-        own = {name for package, _, name in rows if self._is_own(package)}
+        own = {
+            name
+            for package, _, name in rows
+            # One of unknown name may be the project's if that is a package.
+            if package[:1] in (".", "") or package in self.import_roots or self.is_package
+        }
         return frozenset(name for _, _, name in rows if name not in own), frozenset(own)
-
-    def _is_own(self, package: str) -> bool:
-        """Return whether a package may be the project's: one of unknown name if it is a package."""
-        return package[:1] in (".", "") or package in self.import_roots or self.is_package
 
     def _sum_by_file(self, uses: UsesByDefinition) -> dict[int, float]:
         sums: dict[int, float] = {}

@@ -11,7 +11,6 @@ from cub.repomap.ranking.symbol_rank import list_private_symbols
 from cub.repomap.render.symbol_lines import render_symbol_lines
 from cub.repomap.repo_map import RepoMap
 from cub.repomap.safe_text import choose_fence, quote_path, to_one_line
-from cub.repomap.stack.facts import ProjectCommand
 from cub.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -26,15 +25,19 @@ _ABOUT, _COMMANDS, _LAYOUT, _SYMBOLS = 0.16, 0.1, 0.14, 0.6
 def render_map_body(repo_map: RepoMap, tokens: int, header_tokens: int) -> str:
     """Return the Markdown text after the header; with it, at most `tokens`; "" if it is empty."""
     structure = repo_map.structure
-    about, commands = (
-        list(_render_about(structure)),
-        list(_render_commands(structure.stack.commands)),
+    about, commands = list(_render_about(structure)), list(_render_commands(structure))
+    graph, symbols = repo_map.graph, repo_map.symbols
+    render_symbols = partial(
+        render_symbol_lines,
+        symbols,
+        partial(list_private_symbols, graph, symbols),
+        index_users(graph),
     )
     parts = [
         MapPart("", partial(take_lines, about), _ABOUT),
         MapPart("## Commands", partial(take_lines, commands), _COMMANDS),
         MapPart("## Layout", structure.tree.render_lines, _LAYOUT),
-        MapPart("## Symbols", partial(_render_symbols, repo_map), _SYMBOLS),
+        MapPart("## Symbols", render_symbols, _SYMBOLS),
     ]
     budget = subtract_token_margin(tokens) - header_tokens - estimate_tokens(MAP_TITLE)
     text = fit_parts(parts, budget)
@@ -64,15 +67,10 @@ def _render_about(structure: ProjectStructure) -> Iterable[str]:
     yield from map(to_one_line, structure.conventions)
 
 
-def _render_commands(commands: Sequence[ProjectCommand]) -> Iterable[str]:
-    for command in commands:
+def _render_commands(structure: ProjectStructure) -> Iterable[str]:
+    for command in structure.stack.commands:
         if command.shell_line:
             yield f"{command.purpose}: {command.shell_line} ({quote_path(command.source)})"
-
-
-def _render_symbols(repo_map: RepoMap, budget: int) -> list[str]:
-    rest = partial(list_private_symbols, repo_map.graph, repo_map.symbols)
-    return render_symbol_lines(repo_map.symbols, rest, index_users(repo_map.graph), budget)
 
 
 # The estimate is within a tenth of what the tokenizers of current models count.

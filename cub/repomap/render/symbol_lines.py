@@ -267,12 +267,10 @@ def choose_path_abbreviation(paths: Iterable[str]) -> PathAbbreviation:
     for folder in map(posixpath.dirname, paths):
         parts = folder.split("/")
         counts.update("/".join(parts[:depth]) for depth in range(_MIN_LEVELS, len(parts) + 1))
-    savings = {folder: _measure_saving(folder, count) for folder, count in counts.items()}
+    savings: dict[str, int] = {}
+    for folder, count in counts.items():
+        # The legend counts twice because it has to be kept in mind.
+        legend = estimate_tokens(PathAbbreviation(folder).legend)
+        savings[folder] = count * (estimate_tokens(quote_path(folder)) - 1) - 2 * legend
     best = max(sorted(savings), key=savings.__getitem__, default="")
     return PathAbbreviation(best) if savings.get(best, 0) > 0 else PathAbbreviation()
-
-
-def _measure_saving(folder: str, count: int) -> int:
-    """Return the tokens saved; the legend counts twice because it has to be kept in mind."""
-    legend, tokens = PathAbbreviation(folder).legend, estimate_tokens(quote_path(folder))
-    return count * (tokens - 1) - 2 * estimate_tokens(legend)

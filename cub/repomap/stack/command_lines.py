@@ -1,17 +1,19 @@
-"""Find the program that a command line runs, below the wrappers in front of it.
+"""Find the program that a command line runs, below the wrappers in front of it, and what it needs.
 
-The words come from `programs.toml`.
+The words come from `programs.toml`, which also says which programs are of one ecosystem.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from posixpath import normpath
 
 from cub.repomap.data import load_table
-from cub.repomap.stack.facts import CommandPurpose
+from cub.repomap.stack.facts import CommandPurpose, ProjectCommand, ProjectStack
 
 _SEPARATORS = re.compile(r"&&|\|\||;|\||\n")
+_CD = re.compile(r"cd[ ]+([\w./-]+)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=\S*")
 _MAX_WORDS = 64  # what comes later tells nothing about the purpose
 
@@ -30,7 +32,8 @@ def unwrap_command(command: str) -> list[str]:
     while words:
         rest = _drop_wrapper(words)
         if len(rest) == len(words):
-            return _drop_manager_options(rest)
+            is_manager = rest[0] in get_command_words("managers")
+            return [rest[0], *_drop_options(rest[1:])] if is_manager else rest
         words = rest
     return []
 
@@ -48,12 +51,6 @@ def _drop_options(words: list[str]) -> list[str]:
     with_value = get_command_words("wrapper_options_with_value")
     while words and words[0].startswith("-"):
         words = words[2:] if words[0] in with_value else words[1:]
-    return words
-
-
-def _drop_manager_options(words: list[str]) -> list[str]:
-    if words and words[0] in get_command_words("managers"):
-        return [words[0], *_drop_options(words[1:])]
     return words
 
 
@@ -87,3 +84,44 @@ def _load_wrappers() -> dict[str, list[list[str]]]:
     for wrapper in sorted(get_command_words("wrappers"), key=lambda text: (-len(text), text)):
         by_first_word.setdefault(wrapper.split()[0], []).append(wrapper.split())
     return by_first_word
+
+
+def find_install_command(stack: ProjectStack, line: str) -> ProjectCommand | None:
+    """Return the command that installs what a line needs: `npm install` for `npm test`.
+
+    It is the one of the nearest folder, from that of the line (`cd packages/api && pytest`) up to
+    the root. Return None if no command installs for the ecosystem of the line, or if the line
+    tells no ecosystem and there are several to choose from.
+    """
+    change = _CD.fullmatch(next(iter(split_commands(line)), ""))
+    folder, ecosystem = normpath(change[1]) if change else "", detect_ecosystem(line)
+    installs = sorted(
+        (
+            one
+            for one in stack.filter_commands("install")
+            if not one.folder or f"{folder}/".startswith(f"{one.folder}/")
+        ),
+        key=lambda one: -len(one.folder),
+    )
+    known = {detect_ecosystem(one.text) for one in installs} - {""}
+    if not ecosystem and len(known) > 1:
+        return None
+    fitting = {"", ecosystem} if ecosystem else {"", *known}
+    return next((one for one in installs if detect_ecosystem(one.text) in fitting), None)
+
+
+def detect_ecosystem(line: str) -> str:
+    """Return the ecosystem of the first program in a line that has one, "" for none."""
+    ecosystems = _load_ecosystems()
+    programs = (
+        word.rpartition("/")[2]
+        for part in split_commands(line)
+        for word in (part.split()[0], *unwrap_command(part)[:1])
+    )
+    return next((ecosystems[program] for program in programs if program in ecosystems), "")
+
+
+@cache
+def _load_ecosystems() -> dict[str, str]:
+    rows: dict[str, list[str]] = load_table("programs")["ecosystems"]
+    return {program: ecosystem for ecosystem, programs in rows.items() for program in programs}

@@ -28,6 +28,7 @@ _PRECEDENCE: tuple[CommandPurpose, ...] = (
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])")
 _MAX_NAME_CHARS = 80
+_MIN_ODD_RANK = 10  # of a name that is not plain
 _MAX_LINE_CHARS = 2000
 _TARGET = re.compile(r"[A-Za-z0-9_][\w.:@/+-]{0,60}", re.ASCII)  # what no shell takes apart
 
@@ -64,7 +65,7 @@ def _drop_variants(
     for _, purpose, name in ranked:
         if purpose not in plain or purpose == "test":
             yield purpose, name
-        if _is_plain_name(name):
+        if rank_target_name(name) < _MIN_ODD_RANK:
             plain.add(purpose)
 
 
@@ -164,7 +165,7 @@ def rank_target_name(name: str) -> int:
     plain_names: list[str] = load_table("targets")["plain_names"][purpose] if purpose else []
     if name.lower() in plain_names:
         return plain_names.index(name.lower())
-    return 10 + len(_SEPARATORS.findall(name[:_MAX_NAME_CHARS]))
+    return _MIN_ODD_RANK + len(_SEPARATORS.findall(name[:_MAX_NAME_CHARS]))
 
 
 def iter_named_targets(names: Iterable[str]) -> Iterator[tuple[CommandPurpose, str]]:
@@ -172,10 +173,6 @@ def iter_named_targets(names: Iterable[str]) -> Iterator[tuple[CommandPurpose, s
     for name in sorted(set(names), key=lambda name: (rank_target_name(name), name)):
         if purpose := detect_name_purpose(name):
             yield purpose, name
-
-
-def _is_plain_name(name: str) -> bool:
-    return rank_target_name(name) < 10
 
 
 def _is_vague_name(name: str) -> bool:

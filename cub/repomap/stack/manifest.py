@@ -137,7 +137,11 @@ class Manifest(NamedTuple):
         `*` stands for one folder, `**` for any depth; a glob that begins with "!" excludes again.
         """
         start = f"{self.folder}/" if self.folder else ""
-        sensible = [glob for glob in globs[:MAX_GLOBS] if _is_sensible(glob)]
+        sensible = [
+            glob
+            for glob in globs[:MAX_GLOBS]
+            if len(glob) <= 200 and glob.count("*") + glob.count("?") <= MAX_WILDCARDS
+        ]
         included = [_compile_glob(glob) for glob in sensible if glob[:1] != "!"]
         excluded = [_compile_glob(glob[1:]) for glob in sensible if glob[:1] == "!"]
         if not included:
@@ -182,10 +186,6 @@ def _group_names(paths: frozenset[str]) -> dict[str, list[str]]:
         folder, _, name = path.rpartition("/")
         names.setdefault(folder, []).append(name)
     return names
-
-
-def _is_sensible(glob: str) -> bool:
-    return len(glob) <= 200 and glob.count("*") + glob.count("?") <= MAX_WILDCARDS
 
 
 # One project is read after another, so its paths are searched only once.

@@ -40,10 +40,13 @@ def find_manifests(paths: Iterable[str], readers: Sequence[ManifestReader]) -> l
     manifests count unless they are in a hidden folder, or in one of tests, examples,
     documentation, templates, or somebody else's code.
     """
-    index = _GlobIndex(readers)
+    index: dict[_Handle, list[_Glob]] = {}
+    for number, reader in enumerate(readers):
+        for pattern in reader.globs:
+            index.setdefault(_get_handle(pattern), []).append(_Glob(number, pattern))
     classifier = FileClassifier(())
-    matches = map(index.match, index.find_candidates(paths))
-    counted = {match for match in matches if match.readers and _counts(match, classifier)}
+    matches = filter(None, (_match_path(path, index) for path in paths))
+    counted = {match for match in matches if _counts(match, classifier)}
     return sorted(counted, key=lambda match: (match.path.count("/"), match.readers, match.path))
 
 
@@ -57,71 +60,43 @@ def _counts(match: ManifestMatch, classifier: FileClassifier) -> bool:
 
 
 class _Glob(NamedTuple):
-    """Hold the index of a reader, and one of its globs.
-
-    A glob with a wildcard needs an ending, as in "*.csproj", or a start, as in "Dockerfile.*".
-    `literal` is its longest part without wildcards.
-    """
+    """Hold the index of a reader, and one of its globs."""
 
     reader: int
     pattern: str
-    literal: str
 
 
-class _GlobIndex:
-    """Hold the globs by what a path must have to match, so that most paths cost a few lookups."""
+_Handle = tuple[str, str]
 
-    def __init__(self, readers: Sequence[ManifestReader]) -> None:
-        self.names: dict[str, list[_Glob]] = {}
-        self.endings: dict[str, list[_Glob]] = {}
-        self.starts: dict[str, list[_Glob]] = {}
-        self.folders: dict[str, list[_Glob]] = {}
-        for number, reader in enumerate(readers):
-            for pattern in reader.globs:
-                self._add(_Glob(number, pattern, max(_WILDCARD.split(pattern), key=len)))
 
-    def _add(self, glob: _Glob) -> None:
-        folder, _, name = glob.pattern.rpartition("/")
-        start, ending = name.partition(".")[0], name.rpartition(".")[2]
-        if not _WILDCARD.search(name):
-            self.names.setdefault(name, []).append(glob)
-        elif folder and not _WILDCARD.search(folder):
-            self.folders.setdefault(folder, []).append(glob)
-        elif "." in name and not _WILDCARD.search(ending):
-            self.endings.setdefault(ending, []).append(glob)
-        else:
-            self.starts.setdefault(start, []).append(glob)
+def _get_handle(pattern: str) -> _Handle:
+    """Return what a path must have to match, so that most paths cost a few lookups.
 
-    def find_candidates(self, paths: Iterable[str]) -> list[str]:
-        """Return the paths that may match a glob."""
-        names, endings, starts, folders = self.names, self.endings, self.starts, self.folders
-        candidates = []
-        for path in paths:
-            folder, _, name = path.rpartition("/")
-            start, _, ending = name.partition(".")
-            if (
-                name in names
-                or start in starts
-                or folder in folders
-                or ending in endings
-                or ("." in ending and ending.rpartition(".")[2] in endings)
-            ):
-                candidates.append(path)
-        return candidates
+    A glob with a wildcard in its name has a folder without one, an ending, as in "*.csproj", or a
+    start, as in "Dockerfile.*".
+    """
+    folder, _, name = pattern.rpartition("/")
+    ending = name.rpartition(".")[2]
+    if not _WILDCARD.search(name):
+        return "name", name
+    if folder and not _WILDCARD.search(folder):
+        return "folder", folder
+    if "." in name and not _WILDCARD.search(ending):
+        return "ending", ending
+    return "start", name.partition(".")[0]
 
-    def match(self, path: str) -> ManifestMatch:
-        """Return the path with the readers that have a glob that matches it."""
-        folder, _, name = path.rpartition("/")
-        globs = [
-            *self.names.get(name, ()),
-            *self.endings.get(name.rpartition(".")[2], ()),
-            *self.starts.get(name.partition(".")[0], ()),
-            *self.folders.get(folder, ()),
-        ]
-        matching = [glob for glob in globs if glob.literal in path and _fits(path, glob.pattern)]
-        has_folder_glob = any("/" in glob.pattern for glob in matching)
-        readers = tuple(sorted({glob.reader for glob in matching}))
-        return ManifestMatch(path, readers, has_folder_glob)
+
+def _match_path(path: str, index: Mapping[_Handle, list[_Glob]]) -> ManifestMatch | None:
+    """Return the path with the readers that have a glob that matches it; None if none has."""
+    folder, _, name = path.rpartition("/")
+    start, ending = name.partition(".")[0], name.rpartition(".")[2]
+    handles = (("name", name), ("ending", ending), ("start", start), ("folder", folder))
+    globs = [glob for handle in handles if handle in index for glob in index[handle]]
+    matching = [glob for glob in globs if _fits(path, glob.pattern)]
+    if not matching:
+        return None
+    has_folder_glob = any("/" in glob.pattern for glob in matching)
+    return ManifestMatch(path, tuple(sorted({glob.reader for glob in matching})), has_folder_glob)
 
 
 def _fits(path: str, glob: str) -> bool:

@@ -45,12 +45,15 @@ def merge_facts(facts: Iterable[Fact], omissions: Iterable[MapOmission]) -> Proj
     by_type: dict[type[Fact], list[Any]] = {kind: [] for kind in get_args(Fact)}
     for fact in facts:
         by_type[type(fact)].append(fact)
-    packages = by_type[ProjectPackage]
+    packages: list[ProjectPackage] = by_type[ProjectPackage]
+    # What manifests of other folders, their workspaces, name as packages.
+    members = (one.folder for one in packages if one.folder != one.source.rpartition("/")[0])
+    named = _drop_repeated((one for one in packages if one.name), lambda one: one.folder)
     return ProjectStack(
         _merge_technologies(by_type[Technology]),
-        choose_commands(by_type[ProjectCommand], _find_members(packages)),
+        choose_commands(by_type[ProjectCommand], frozenset(members)),
         _drop_repeated(by_type[EntryPoint], lambda entry_point: entry_point[:2]),
-        _merge_packages(packages),
+        tuple(sorted(named, key=lambda one: (one.folder.count("/"), one.folder))),
         tuple(sorted(set(omissions))),
     )
 
@@ -120,17 +123,6 @@ def _merge_technologies(technologies: Iterable[Technology]) -> tuple[Technology,
     return tuple(sorted(merged.values(), key=lambda technology: _ROLES.index(technology.role)))
 
 
-def _merge_packages(packages: Sequence[ProjectPackage]) -> tuple[ProjectPackage, ...]:
-    """Return one for each folder that has a name, in order of depth and path."""
-    named = _drop_repeated((one for one in packages if one.name), lambda one: one.folder)
-    return tuple(sorted(named, key=lambda one: (_count_levels(one.folder), one.folder)))
-
-
-def _find_members(packages: Sequence[ProjectPackage]) -> frozenset[str]:
-    """Return the folders that manifests of other folders, their workspaces, name as packages."""
-    return frozenset(one.folder for one in packages if one.folder != one.source.rpartition("/")[0])
-
-
 def _drop_repeated(
     facts: Iterable[_Fact], make_key: Callable[[_Fact], Hashable]
 ) -> tuple[_Fact, ...]:
@@ -138,7 +130,3 @@ def _drop_repeated(
     for fact in facts:
         first_by_key.setdefault(make_key(fact), fact)
     return tuple(first_by_key.values())
-
-
-def _count_levels(folder: str) -> int:
-    return folder.count("/") + 1 if folder else 0

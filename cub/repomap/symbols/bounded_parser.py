@@ -131,15 +131,16 @@ class BoundedParse:
         self.steps -= 1
         if offset > len(self.data) and self.end == len(self.text):
             self.marks.append(offset)
-            if len(self.marks) > 3 and not has_error and self._has_usual_pace():
+            is_usual = (
+                len(self.marks) > 3
+                and abs(self.marks[-1] - self.marks[-4] - self.pace) * 12 <= self.pace
+            )
+            if is_usual and not has_error:
                 # Half a statement would be an error after the file.
                 whole = offset + 200 + (len(self.data) - offset - 200) % self.each
                 self.end = min(self.end, whole)
             self.is_lost = len(self.marks) > 20
         return self.is_lost or self.steps < 0 or self.served < 0
-
-    def _has_usual_pace(self) -> bool:
-        return abs(self.marks[-1] - self.marks[-4] - self.pace) * 12 <= self.pace
 
 
 def _replace_invalid_utf8(data: bytes) -> bytes:

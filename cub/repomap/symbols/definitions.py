@@ -136,18 +136,14 @@ def _build_definition(language: Language, data: bytes, place: ScopedMatch) -> De
 
 def _choose_kind(language: Language, data: bytes, place: ScopedMatch) -> DefinitionKind:
     role, name, constants = place.match.role, place.name, language.constants
+    before = data[place.match.start : place.match.nodes["name"][0].start_byte]
     if role == "variable" and (
         ("upper_case" in constants and name.isupper() and len(name) > 1)
-        or ("const" in constants and _is_declared_const(data, place.match))
+        or ("const" in constants and _CONSTANT.search(before) and b"*" not in before)
     ):
         return "constant"
     kind = _KINDS.get(role) or cast(DefinitionKind, role)
     return "method" if kind == "function" and place.member_of else kind
-
-
-def _is_declared_const(data: bytes, match: QueryMatch) -> bool:
-    before = data[match.start : match.nodes["name"][0].start_byte]
-    return _CONSTANT.search(before) is not None and b"*" not in before
 
 
 def _read_head(

@@ -7,7 +7,7 @@ and strings count as well: they name what the code is about.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 
 from cub.repomap.listing.languages import index_grammars
@@ -86,13 +86,9 @@ def find_imported_names(grammar: str, data: bytes) -> str:
     imports, origin = _compile_imports(language.imports if language else "path_like")
     statements = imports.findall(data)
     names = set(_NAME.findall(b"\n".join(statements)))
-    return _join_names(names.union(_find_origins(origin, statements) if origin else ()))
-
-
-def _find_origins(origin: re.Pattern[bytes], statements: list[bytes]) -> Iterator[bytes]:
-    for match in filter(None, map(origin.match, statements)):
-        for name in _NAME.findall(match["names"]):
-            yield match["package"] + b"=" + name
+    for match in filter(None, map(origin.match, statements)) if origin else ():
+        names.update(match["package"] + b"=" + name for name in _NAME.findall(match["names"]))
+    return _join_names(names)
 
 
 def _join_names(names: Iterable[bytes]) -> str:

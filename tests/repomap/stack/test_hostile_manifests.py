@@ -35,8 +35,8 @@ from tests.repomap.stack.readers import (
 
 # The readers of tests/repomap/stack/test_hostile.py are left out.
 MODULES = {
-    "elixir", "cmake", "containers", "dotnet", "go", "gradle", "gradle_settings", "infrastructure",
-    "maven", "c_cpp", "php", "ruby", "rust", "scala", "swift",
+    "elixir", "dotnet", "go", "gradle", "infrastructure", "maven", "c_cpp", "php", "ruby", "rust",
+    "scala", "swift",
 }  # fmt: skip
 READERS = tuple(
     reader

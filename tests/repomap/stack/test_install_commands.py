@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from cub.repomap.stack.command_lines import find_install_command
 from cub.repomap.stack.facts import ProjectCommand, ProjectStack
-from cub.repomap.stack.install_commands import find_install_command
 
 SEVERAL = ("npm install", "pip install -r requirements.txt", "bundle install")
 

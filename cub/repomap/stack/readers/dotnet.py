@@ -35,9 +35,13 @@ def read_project_file(manifest: Manifest) -> Iterator[Fact]:
     yield manifest.make_technology(_LANGUAGES[ending], "language", version)
     yield from _list_frameworks(root, manifest)
     yield from manifest.find_known("nuget", [(sdk, ""), *_iter_packages(root)])
-    is_test = _is_test(root, sdk)
+    names = {package.lower() for package, _ in _iter_packages(root)}
+    is_marked = _get_property(root, "IsTestProject").lower() == "true"
+    is_test = is_marked or sdk == _TEST_SDK or not _TEST_PACKAGES.isdisjoint(names)
     yield from _list_commands(manifest, has_tests=is_test)
-    if not is_test and _is_program(root, sdk):
+    kind = _get_property(root, "OutputType").lower()
+    is_service = sdk in _SERVICES and kind != "library"
+    if not is_test and (is_service or kind in ("exe", "winexe")):
         yield manifest.make_command("run", "dotnet run")
         main_file = "".join(manifest.match_siblings("Program.?s")[:1])
         yield manifest.make_entry_point(name, manifest.resolve_path(main_file) or manifest.path)
@@ -70,18 +74,6 @@ def _iter_packages(root: Element) -> Iterator[tuple[str, str]]:
         for child in iter_xml_children(root, "ItemGroup", kind):
             version = child.get("Version") or get_xml_text(child, "Version")
             yield child.get("Include", ""), "" if "$(" in version else version
-
-
-def _is_test(root: Element, sdk: str) -> bool:
-    names = {name.lower() for name, _ in _iter_packages(root)}
-    is_named = _get_property(root, "IsTestProject").lower() == "true"
-    return is_named or sdk == _TEST_SDK or not _TEST_PACKAGES.isdisjoint(names)
-
-
-def _is_program(root: Element, sdk: str) -> bool:
-    kind = _get_property(root, "OutputType").lower()
-    is_service = sdk in _SERVICES and kind != "library"
-    return is_service or kind in ("exe", "winexe")
 
 
 def _list_commands(manifest: Manifest, *, has_tests: bool) -> tuple[ProjectCommand, ...]:

@@ -1,17 +1,19 @@
-"""Detect the package manager of a JavaScript project, and read the files of its monorepos.
+"""Detect the package manager of a JavaScript project, and read the files beside package.json.
 
-Those are pnpm-workspace.yaml, lerna.json, nx.json and turbo.json.
+Those are the files of monorepos (pnpm-workspace.yaml, lerna.json, nx.json, turbo.json), deno.json,
+and the version of Node.js.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from cub.repomap.data import load_table
 from cub.repomap.stack.command_purposes import build_target_commands
 from cub.repomap.stack.facts import Fact, ProjectCommand
-from cub.repomap.stack.formats import as_table, as_texts, parse_json
+from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_json
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import read_yaml_scalars, select_below
 
@@ -103,3 +105,46 @@ def _list_task_commands(
     lines = {name: "" for name in names if name.isidentifier()}
     for command in build_target_commands(manifest, lines, lambda name: f"{prefix} {runner} {name}"):
         yield command._replace(origin="tool")
+
+
+_NODE_VERSION = re.compile(r"v?\d{1,3}(?:\.[\dx]{1,4}){0,2}|lts/[\w*-]{1,20}|node|stable")
+_IMPORT = re.compile(r"(?:npm|jsr):/?(@?[^@\s]+)(?:@([^/\s]*))?")
+
+
+def read_deno_json(manifest: Manifest) -> Iterator[Fact]:
+    """Read Deno's configuration."""
+    tree = parse_json(manifest.text)
+    yield manifest.make_technology("Deno", "runtime")
+    targets = as_texts(list(as_table(tree.get("imports")).values()))
+    imports = filter(None, (_IMPORT.match(target[:200]) for target in targets))
+    yield from manifest.find_known("npm", [(match[1], match[2] or "") for match in imports])
+    yield from _list_commands(tree, manifest)
+    name, exports = get_text_at(tree, "name"), tree.get("exports")
+    path = manifest.resolve_path(exports if isinstance(exports, str) else get_text_at(exports, "."))
+    if path in manifest.paths:
+        yield manifest.make_entry_point(name, path)
+    yield manifest.make_package(name, get_text_at(tree, "description"))
+    workspace = tree.get("workspace")
+    globs = as_texts(workspace) or as_texts(get_value_at(workspace, "members"))
+    yield from manifest.make_members(globs, "deno.json", "deno.jsonc")
+
+
+def _list_commands(tree: dict[str, Any], manifest: Manifest) -> Iterator[ProjectCommand]:
+    """Yield the tasks; and Deno's own commands for purposes that no task has."""
+    tasks = {
+        name: task if isinstance(task, str) else get_text_at(task, "command")
+        for name, task in as_table(tree.get("tasks")).items()
+    }
+    targets = build_target_commands(manifest, tasks, lambda name: f"deno task {name}")
+    yield from targets
+    purposes = {target.purpose for target in targets}
+    if not manifest.exists_above("deno.json", "deno.jsonc"):
+        built_in = manifest.make_commands(test="deno test", lint="deno lint", format="deno fmt")
+        yield from (command for command in built_in if command.purpose not in purposes)
+
+
+def read_node_version(manifest: Manifest) -> Iterator[Fact]:
+    """Read .nvmrc or .node-version: one version, or the name of one."""
+    text = manifest.text.strip()
+    version = text.removeprefix("v") if _NODE_VERSION.fullmatch(text) else ""
+    yield manifest.make_technology("Node.js", "runtime", version)

@@ -96,19 +96,16 @@ def _list_install_and_build_commands(
 ) -> Iterator[ProjectCommand]:
     """Yield what to type in a fresh checkout, and for a distribution."""
     row = load_table("tools")["python_managers"].get(manager.name, {})
-    install = row.get("install", "") if _can_be_installed(tree) else ""
+    tools = as_table(tree.get("tool"))
+    has_workspace = get_value_at(tools, "uv", "workspace") is not None
+    can_be_installed = "project" in tree or "poetry" in tools or has_workspace
+    install = row.get("install", "") if can_be_installed else ""
     if not install and "project" in tree and "build-system" in tree:
         install = _format_pip_install(tree)
     if install and not (manager.name == "uv" and manifest.exists_above("uv.lock")):
         yield manifest.make_command("install", install)
     if "build-system" in tree and get_value_at(tree, "tool", "poetry", "package-mode") is not False:
         yield manifest.make_command("build", row.get("build", "python -m build"))
-
-
-def _can_be_installed(tree: dict[str, Any]) -> bool:
-    tools = as_table(tree.get("tool"))
-    has_workspace = get_value_at(tools, "uv", "workspace") is not None
-    return "project" in tree or "poetry" in tools or has_workspace
 
 
 def _format_pip_install(tree: dict[str, Any]) -> str:

@@ -19,10 +19,11 @@ from cub.repomap.stack.command_purposes import (
     detect_target_purpose,
 )
 from cub.repomap.stack.facts import Fact, ProjectCommand, iter_row_commands
-from cub.repomap.stack.formats import parse_ini, parse_toml
+from cub.repomap.stack.formats import as_texts, parse_ini, parse_toml
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import read_yaml_scalars
 
+_PYTHON_VERSION = re.compile(r"(?:python-|pypy)?[\d.]{1,12}\w{0,6}")
 MAX_PYTHON_CHARS = 200_000
 _MAX_ENVIRONMENTS = 200
 _MAX_LIST_CHARS = 4000
@@ -67,13 +68,9 @@ def _iter_sessions(tree: ast.Module) -> Iterator[str]:
             for decorator in node.decorator_list:
                 call = decorator if isinstance(decorator, ast.Call) else None
                 if get_last_name(call.func if call else decorator) == "session":
-                    yield _get_session_name(call) or node.name
-
-
-def _get_session_name(call: ast.Call | None) -> str:
-    keywords = call.keywords if call else []
-    names = (evaluate_literal(word.value) for word in keywords if word.arg == "name")
-    return next((name for name in names if isinstance(name, str)), "")
+                    keywords = call.keywords if call else []
+                    values = [evaluate_literal(one.value) for one in keywords if one.arg == "name"]
+                    yield next(filter(None, as_texts(values)), node.name)
 
 
 def read_pre_commit_config(manifest: Manifest) -> Iterator[Fact]:
@@ -203,3 +200,10 @@ def evaluate_literal(node: ast.expr) -> Any:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
+
+
+def read_python_version(manifest: Manifest) -> Iterator[Fact]:
+    """Read .python-version: one version a line, the first is the default."""
+    first = "".join(manifest.text.split()[:1])
+    version = first.removeprefix("python-") if _PYTHON_VERSION.fullmatch(first) else ""
+    yield manifest.make_technology("Python", "language", version)

@@ -10,6 +10,7 @@ from cub.repomap.stack.facts import Fact, ProjectCommand
 from cub.repomap.stack.formats import find_first, iter_code_lines
 from cub.repomap.stack.manifest import Manifest
 
+_RUBY_VERSION = re.compile(r"[\w.-]{1,40}")
 _GEM = re.compile(r"""gem[ \t(]++["']([\w.-]++)["'](?:,[ \t]*+["']([^"']++)["'])?""")
 _RUBY = re.compile(r"""ruby[ \t(]++["']([^"']++)["']""")
 _SPEC = re.compile(r"""\w++\.(name|summary|description)[ \t]*+=[ \t]*+["']([^"'#]++)["']""")
@@ -112,3 +113,11 @@ def read_rails_application(manifest: Manifest) -> Iterator[Fact]:
     if "test/test_helper.rb" in paths:
         yield ProjectCommand("test", "bin/rails test", path)
     yield manifest.make_entry_point("rails", path)
+
+
+def read_ruby_version(manifest: Manifest) -> Iterator[Fact]:
+    """Read .ruby-version: one version."""
+    version = manifest.text.strip().removeprefix("ruby-")
+    if not _RUBY_VERSION.fullmatch(version):
+        raise ValueError("this is not the name of one Ruby version")
+    yield manifest.make_technology("Ruby", "language", version)
