@@ -36,7 +36,7 @@ MAX_MODULES = {
     "cub.processes": 8,
     "cub.project": 17,
     "cub.prompt": 7,
-    "cub.repomap": 72,
+    "cub.repomap": 64,
     "cub.store": 24,
 }
 # Small modules with one importer beside them, and why each stands by itself.
