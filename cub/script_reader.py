@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from cub.config_edit.nodes import ConfigNode, MappingEntry
+from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
-from cub.source_text import SourceText
-from cub.text import suggest_similar
+from cub.source_text import SourceText, decode_source
+from cub.text import suggest_known
+
+_MAX_SCRIPT_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +20,21 @@ class NodeReader:
     """Take values out of the nodes of a file; each method raises CubError for another value."""
 
     source: SourceText
+
+    @classmethod
+    def parse(cls, data: bytes, path: str, key: str) -> tuple[Self, ConfigNode]:
+        """Return the reader of a script, and the value of the one key that it has.
+
+        Raises CubError, with the position, if it is not valid.
+        """
+        source, hint = decode_source(data, path, _MAX_SCRIPT_BYTES), f"start it with `{key}:`"
+        root = parse_yaml(source)
+        if root is None:
+            raise CubError("this script is empty", where=path, hint=hint)
+        entry = cls(source).take_members(root, (key,)).get(key)
+        if entry is None:
+            raise source.make_error(root.start, f"this script has no {key}", hint)
+        return cls(source), entry.value
 
     def make_error(self, node: ConfigNode, message: str, hint: str = "") -> CubError:
         """Return an error with the place of a node."""
@@ -28,7 +47,7 @@ class NodeReader:
         entries = node.collect_entries()
         for key, entry in entries.items() if known else ():
             if key not in known:
-                raise self.make_error(entry.key, f"unknown key {key!r}", _suggest_key(key, known))
+                raise self.make_error(entry.key, f"unknown key {key!r}", suggest_known(key, known))
         return entries
 
     def take_items(self, node: ConfigNode) -> Sequence[ConfigNode]:
@@ -47,7 +66,7 @@ class NodeReader:
         """Return one of several words."""
         if node.value not in words:
             message = f"{node.value!r} is not one of {', '.join(words)}"
-            raise self.make_error(node, message, _suggest_key(str(node.value), words))
+            raise self.make_error(node, message, suggest_known(str(node.value), words))
         return str(node.value)
 
     def take_count(self, node: ConfigNode) -> int:
@@ -60,9 +79,3 @@ class NodeReader:
         """Return integers by their names."""
         entries = self.take_members(node, names)
         return {name: self.take_count(entry.value) for name, entry in entries.items()}
-
-
-def _suggest_key(key: str, known: Iterable[str]) -> str:
-    """Return a hint with a known word that is similar, or with all of them."""
-    similar = suggest_similar(key, known)
-    return f"did you mean {similar}?" if similar else f"choose from {', '.join(known)}"

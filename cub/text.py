@@ -41,6 +41,13 @@ def suggest_similar(key: str, candidates: Iterable[str]) -> str:
     return next(iter(list_similar(key, candidates, 1)), "")
 
 
+def suggest_known(key: str, known: Iterable[str]) -> str:
+    """Return a hint with the known key that is similar, or with all of them."""
+    known = list(known)
+    similar = suggest_similar(key, known)
+    return f"did you mean {similar}?" if similar else f"choose from {', '.join(known)}"
+
+
 def list_similar(key: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
     """Return at most `limit` known keys that `key` may be a misspelling of, the nearest first."""
     from difflib import get_close_matches

@@ -17,7 +17,7 @@ from cub.agent.tools.http_get import parse_web_host
 from cub.agent.tools.tool import AnyTool, ToolContext
 from cub.errors import CubError
 from cub.json_values import JsonObject
-from cub.text import suggest_similar
+from cub.text import suggest_known
 
 # What the pattern of a rule for a tool is; "" for tools whose rules have none.
 _PATTERN_KINDS: dict[str, Literal["command", "path", "domain", ""]] = {
@@ -149,8 +149,7 @@ def parse_rule(text: str) -> PermissionRule:
         raise CubError(f"not a permission rule: {text!r}", hint=hint)
     tool, pattern = match.groups("")
     if tool not in _PATTERN_KINDS:
-        similar = suggest_similar(tool, _PATTERN_KINDS)
-        hint = f"did you mean {similar}?" if similar else f"choose from {', '.join(_PATTERN_KINDS)}"
+        hint = suggest_known(tool, _PATTERN_KINDS)
         raise CubError(f"unknown tool {tool!r} in the permission rule {text!r}", hint=hint)
     if pattern and (problem := _explain_bad_pattern(tool, pattern)):
         raise CubError(f"the permission rule {text!r} can't match", hint=problem)

@@ -24,14 +24,11 @@ from typing import Any, NamedTuple, cast
 from cub.agent.conversation import ToolCall
 from cub.agent.model import ModelError, ModelRequest, ReplyEnd, ReplyEvent, StopReason, TextDelta
 from cub.config_edit.nodes import ConfigNode, MappingEntry
-from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
 from cub.files.single_file import read_single_file
 from cub.script_reader import NodeReader
-from cub.source_text import decode_source
 from cub.tokens import TokenUsage
 
-_MAX_SCRIPT = 1 << 20  # bytes
 _SUMMARY = "The work so far was summarized by a script."
 _STOP_REASONS = ("end_turn", "max_tokens", "refusal")
 
@@ -94,14 +91,8 @@ def load_scripted_model(path: Path, display_path: str) -> ScriptedModel:
     if data is None:
         hint = "write one: it says what the scripted model replies"
         raise CubError("there is no such file", where=display_path, hint=hint)
-    source = decode_source(data, display_path, _MAX_SCRIPT)
-    root = parse_yaml(source)
-    if root is None:
-        hint = "start the file with `conversations:`"
-        raise CubError("this file is empty", where=display_path, hint=hint)
-    reader = _ReplyReader(source)
-    members = reader.take_members(root, ("conversations",))
-    items = reader.take_items(reader.find(members, "conversations") or root)
+    reader, node = _ReplyReader.parse(data, display_path, "conversations")
+    items = reader.take_items(node)
     return ScriptedModel(map(reader.take_conversation, items), display_path)
 
 

@@ -20,7 +20,7 @@ from cub.harness.native_harness import NativeHarness, NativeOptions
 from cub.harness.opencode import OpencodeHarness
 from cub.harness.pi import PiHarness
 from cub.harness.scripted_harness import DEFAULT_SCRIPT, SCRIPTED, load_scripted_harness
-from cub.text import suggest_similar
+from cub.text import suggest_known
 
 AUTO = "auto"
 # In the order in which `auto` looks for them.
@@ -94,9 +94,7 @@ def _load_harness(name: str, configured: HarnessConfigs, root: Path) -> Harness:
         return load_scripted_harness(root.absolute() / path, path)
     known_names = (kind.facts.name for kind in KNOWN_HARNESSES)
     names = list(dict.fromkeys([*configured, *known_names, SCRIPTED, AUTO]))
-    similar = suggest_similar(name, names)
-    hint = f"did you mean {similar}?" if similar else f"choose from {', '.join(names)}"
-    raise UsageError(f"unknown agent {name!r}", hint=hint)
+    raise UsageError(f"unknown agent {name!r}", hint=suggest_known(name, names))
 
 
 def _parse_options(name: str, settings: Mapping[str, Any]) -> NativeOptions:

@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 
 from cub.config_edit.nodes import ConfigNode, MappingEntry
-from cub.config_edit.yaml_text import parse_yaml
 from cub.errors import CubError
 from cub.files.read_files import make_os_error
 from cub.harness import script_player
@@ -34,7 +33,6 @@ from cub.harness.base import LaunchCommand, LaunchRequest
 from cub.harness.custom_harness import EventHarness
 from cub.harness.script_player import explain_forbidden_path
 from cub.script_reader import NodeReader
-from cub.source_text import decode_source
 from cub.text import describe_os_error
 from cub.tokens import TokenUsage
 
@@ -43,7 +41,6 @@ DEFAULT_SCRIPT = ".cub/script.yaml"
 ANY_TASK = "*"
 CLOSING_STATUSES = ("done", "no_change")
 _STEP_FILE = "step.json"
-_MAX_SCRIPT = 1024 * 1024  # bytes
 ScriptStep = Mapping[str, Any]
 ScriptSteps = Mapping[str, tuple[ScriptStep, ...]]
 
@@ -91,17 +88,8 @@ def read_script(path: Path, display_path: str) -> ScriptSteps:
         hint = "write one: it says what the scripted agent does for each task"
         message = f"this script can't be read: {describe_os_error(error)}"
         raise CubError(message, where=display_path, hint=hint) from error
-    source = decode_source(data, display_path, _MAX_SCRIPT)
-    root = parse_yaml(source)
-    if root is None:
-        raise CubError("this script is empty", where=display_path, hint="start it with `tasks:`")
-    reader = _ScriptReader(source)
-    tasks = reader.take_members(root, ("tasks",)).get("tasks")
-    if tasks is None:
-        raise source.make_error(root.start, "this script has no tasks", "start it with `tasks:`")
-    return {
-        key: reader.take_steps(entry) for key, entry in reader.take_members(tasks.value).items()
-    }
+    reader, tasks = _ScriptReader.parse(data, display_path, "tasks")
+    return {key: reader.take_steps(entry) for key, entry in reader.take_members(tasks).items()}
 
 
 class _ScriptReader(NodeReader):

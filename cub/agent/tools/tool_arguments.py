@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
 
 from cub.errors import CubError
 from cub.json_values import JsonObject
-from cub.text import suggest_similar
+from cub.text import suggest_known
 
 A = TypeVar("A")
 _TYPE_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -52,9 +52,7 @@ def parse_arguments(arguments: type[A], values: JsonObject) -> A:
     present = {name: value for name, value in values.items() if value is not None}
     for name in present:
         if name not in fields:
-            similar = suggest_similar(name, fields)
-            hint = f"did you mean {similar}?" if similar else f"choose from {', '.join(fields)}"
-            raise ToolError(f"unknown argument {name!r}", hint=hint)
+            raise ToolError(f"unknown argument {name!r}", hint=suggest_known(name, fields))
     for field in fields.values():
         if field.is_required and field.name not in present:
             raise ToolError(f"missing argument {field.name!r}")
