@@ -19,6 +19,7 @@ from cub.config_edit.config_text import JSON, parse_config_text
 from cub.config_edit.string_list import ListLocation, read_string_list
 from cub.errors import CubError
 from cub.git.tool_artifacts import TOOL_FOLDERS
+from cub.git.worktree import find_toplevel
 from cub.project.config import CONFIG_FILE, parse_config_tree
 
 ExecutableKind = Literal["command", "hook", "bootstrap", "agent file", "agent setting"]
@@ -171,10 +172,13 @@ def _to_json(value: Any) -> str:
     return text
 
 
-def iter_project_files(root: Path, limit: int = _MAX_FILES) -> Iterator[str]:
+def iter_project_files(
+    root: Path, limit: int = _MAX_FILES, folder_names: re.Pattern[str] = re.compile("")
+) -> Iterator[str]:
     """Yield the files and links of a project, folder by folder, the root first.
 
-    Folders that tools fill are left out. A link to a folder ends with `/`.
+    Folders that tools fill are left out, and those of the root with other names than asked for. A
+    link to a folder ends with `/`.
     """
     folders, count = deque([""]), 0
     while folders and count < limit:
@@ -185,7 +189,7 @@ def iter_project_files(root: Path, limit: int = _MAX_FILES) -> Iterator[str]:
                 if not entry.is_dir(follow_symlinks=False):
                     count += 1
                     yield f"{path}/" if entry.is_dir() else path
-                elif not _is_skipped(folder, entry.name):
+                elif folder_names.match(f"{path}/") and not _is_skipped(folder, entry.name):
                     folders.append(f"{path}/")
 
 
@@ -196,11 +200,20 @@ def _is_skipped(folder: str, name: str) -> bool:
 def find_agent_files(root: Path) -> list[AgentFile]:
     """Return the files of a project that an agent may execute or obey, or what links lead to.
 
+    So are those in folders above it, up to the top of its repository, where agents look as well.
     Settings that only list files to read, as cub writes them, are left out.
     """
-    paths = filter(_is_agent_file, iter_project_files(root))
+    paths = filter(_is_agent_file, chain(iter_project_files(root), _iter_files_above(root)))
     files = (AgentFile(path.rstrip("/"), _read_entry(root / path)) for path in paths)
     return [file for file in files if not _is_harmless(file)]
+
+
+def _iter_files_above(root: Path) -> Iterator[str]:
+    toplevel = find_toplevel(root)
+    for number, folder in enumerate(root.parents if toplevel else (), 1):
+        if folder.is_relative_to(toplevel or root):
+            found = iter_project_files(folder, folder_names=_FOLDER_PATTERN)
+            yield from (f"{'../' * number}{path}" for path in found)
 
 
 def _is_agent_file(path: str) -> bool:

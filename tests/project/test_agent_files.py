@@ -205,3 +205,17 @@ def test_a_large_project_is_looked_at_from_its_root_on(tmp_path: Path) -> None:
     write(tmp_path, "b/z", "")
     assert list(iter_project_files(tmp_path, 3))[:2] == ["z.txt", "a/0"]
     assert "b/z" not in list(iter_project_files(tmp_path, 3))
+
+
+def test_files_above_the_project_count_up_to_the_top_of_its_repository(tmp_path: Path) -> None:
+    """In a repository with several projects, agents also look in the folders above theirs."""
+    for path in (
+        ".mcp.json", "repo/.mcp.json", "repo/a/.claude/skills/x/SKILL.md",
+        "repo/other/.mcp.json", "repo/a/src/.claude/settings.json",
+    ):  # fmt: skip
+        write(tmp_path, path, "{}")
+    root = tmp_path / "repo/a/project"
+    root.mkdir()
+    assert digest_files(root) == {}
+    write(tmp_path, "repo/.git/HEAD", "ref: refs/heads/main")
+    assert list(digest_files(root)) == ["../.claude/skills/x/SKILL.md", "../../.mcp.json"]

@@ -206,11 +206,6 @@ def trust_checks(stores: Stores, checks: Iterable[str]) -> None:
         add_trusted_checks(stores.root, checks)
 
 
-def revoke_trust(stores: Stores) -> None:
-    """Remove what is stored as trusted."""
-    save_trust(stores.root, None)
-
-
 def iter_task_checks(tasks: TaskIndex) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the ids of tasks that are not closed and have checks, each with these."""
     for task in tasks:

@@ -45,8 +45,9 @@ def trust(
     """
     from cub.actions.context_scripts import list_context_scripts, make_text_reader
     from cub.actions.run.check_proposals import list_unconfigured_checks
-    from cub.actions.run.command_trust import read_executables, revoke_trust, trust_project
+    from cub.actions.run.command_trust import read_executables, trust_project
     from cub.actions.tasks.current_attempt import find_current_attempt
+    from cub.project.trust_store import save_trust
 
     stores = open_task_stores(context)
     if not show and find_current_attempt(stores.root):
@@ -55,7 +56,7 @@ def trust(
     reader = make_text_reader(stores.project, get_global_options(context).directory)
     scripts = list_context_scripts(reader)
     if revoke:
-        revoke_trust(stores)
+        save_trust(stores.root, None)
     found = [] if show or revoke else trust_project(stores, proposed, scripts)
     if json:
         _print_report(stores.root, read_executables(stores, proposed, scripts))

@@ -11,7 +11,6 @@ import pytest
 from cub.actions.run.command_trust import (
     ApprovedChecks,
     read_executables,
-    revoke_trust,
     trust_checks,
     trust_project,
 )
@@ -20,7 +19,7 @@ from cub.actions.tasks.task_edits import edit_task
 from cub.actions.tasks.task_fields import TaskFields
 from cub.errors import CubError
 from cub.project.project import Project
-from cub.project.trust_store import load_trust
+from cub.project.trust_store import load_trust, save_trust
 from cub.store.events import Event
 from tests.actions.run.shop import Shop
 from tests.conftest import Cub, git
@@ -96,7 +95,7 @@ def test_what_changed_since_it_was_agreed_to_is_said_to_have_changed(stall: Shop
     trust_project(_stores(stall), {})
     stall.configure(run={"checks": ["true"]})
     assert _says(stall) == "the commands of this project changed since you trusted them"
-    revoke_trust(_stores(stall))
+    save_trust(stall.root, None)
     assert _says(stall) == "the commands of this project are not trusted"
 
 
@@ -127,7 +126,7 @@ def test_it_is_of_this_project_alone(stall: Shop, tmp_path: Path) -> None:
 
 def test_taken_back_it_does_not_run(stall: Shop) -> None:
     trust_project(_stores(stall), {})
-    revoke_trust(_stores(stall))
+    save_trust(stall.root, None)
     assert len(_refused(stall)) == 3
 
 
