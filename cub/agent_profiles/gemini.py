@@ -102,6 +102,7 @@ GEMINI = AgentProfile(
         ("--resume", "latest"),
         ("invoke_agent", {"agent_name": "generalist"}),
         compact=("Go on.",),
+        environ={"GEMINI_CLI_NO_RELAUNCH": "true"},  # it starts itself again with more memory
     ),
     reading=AgentReading(_list_gemini_entries, _find_gemini_imports, 5, repeats_imports=True),
 )

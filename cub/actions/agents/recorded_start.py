@@ -109,8 +109,10 @@ def _record_session(
     job: Mapping[str, Any], launches: Sequence[AgentLaunch], home: Path
 ) -> tuple[tuple[str, ...], str, bool]:
     home.mkdir()
-    with make_server(find_profile(job["agent"]), job["after"]) as server:
-        environ = redirect_agent(job["agent"], server.url, home).environ
+    profile = find_profile(job["agent"])
+    with make_server(profile, job["after"]) as server:
+        redirected = redirect_agent(job["agent"], server.url, home).environ
+        environ = {**redirected, **profile.steps.environ}
         texts: tuple[str, ...] = ()
         for launch in launches:
             find = _make_finder(server, job["after"]) if launch is launches[-1] else tuple

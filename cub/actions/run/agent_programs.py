@@ -247,7 +247,7 @@ def _read_version(harness: NativeHarness, project: Project, environ: Mapping[str
         process = subprocess.run(  # noqa: S603 - the agent itself
             [harness.program, "--version"],
             cwd=project.root,
-            env={**environ, **harness.environ},
+            env={**environ, **harness.environ, **harness.facts.steps.environ},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_VERSION_SECONDS,

@@ -72,6 +72,11 @@ def test_variables_of_the_user_do_not_reach_it(
     assert f"HOME={tmp_path}/home" in start.output
 
 
+def test_an_agent_gets_what_makes_it_start_faster(tmp_path: Path) -> None:
+    (start,) = record(tmp_path, shell("echo $GEMINI_CLI_NO_RELAUNCH"), agent="gemini")
+    assert start.output == "true\n"
+
+
 @linux
 def test_it_has_no_network_if_that_is_said(tmp_path: Path) -> None:
     (start,) = record(tmp_path, shell("cat /proc/net/dev"))

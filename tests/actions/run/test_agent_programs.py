@@ -18,6 +18,7 @@ from cub.harness.base import Harness
 from cub.harness.claude import ClaudeHarness
 from cub.harness.codex import CodexHarness
 from cub.harness.custom_harness import make_custom_harness
+from cub.harness.gemini import GeminiHarness
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
 from tests.actions.run.shop import Shop
@@ -206,6 +207,12 @@ def test_a_version_is_what_the_program_prints(bakery: Shop) -> None:
     harnesses: list[Harness] = [ClaudeHarness(), CodexHarness(), OTHER]
     versions = read_agent_versions(harnesses, Project.load(bakery.root), bakery.environ)
     assert versions == {"claude": "2.1.330"}
+
+
+def test_a_version_is_asked_for_with_what_makes_the_agent_start_faster(bakery: Shop) -> None:
+    install(bakery, "gemini", "test $GEMINI_CLI_NO_RELAUNCH && echo 0.61.0")
+    versions = read_agent_versions([GeminiHarness()], Project.load(bakery.root), bakery.environ)
+    assert versions == {"gemini": "0.61.0"}
 
 
 @pytest.mark.parametrize(("version", "count"), [("2.1.196", 1), ("2.1.197", 0), ("2.10.0", 0)])
