@@ -115,7 +115,8 @@ FAULTS = {
                  "(?i)connect|stream|closed|terminated|end"),
     "web page": Fault((Reply(body=_PAGE, headers={"Content-Type": "text/html"}),),
                       "service_failed", False),
-    "error 500": Fault((Reply(status=500, message="boom"),), "service_failed", False, "500|boom"),
+    "error 500": Fault((Reply(status=500, message="boom"),), "service_failed", False,
+                       "500|boom|high demand"),  # these are Codex's words since 0.171.0
     "no network": Fault((DONE,), "service_failed", False),
     "never answers": Fault((Reply(hangs=True),), "service_failed", False, "no reply within"),
     "empty": Fault((Reply(""),), "service_failed", False, "(?i)empty|without a word"),
