@@ -32,12 +32,11 @@ _NO_YAML = re.compile(
 )
 _COMMENT = re.compile(r"(?:^|[ \t])#.*")
 _PARTS = re.compile(r"(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^,])+")  # between commas outside of braces
-
-
-_WORD = r"[A-Za-z0-9](?:[\w./ -]*[\w./-])?"
+_ITEM = r"[A-Za-z0-9](?:[\w./* -]*[\w./*-])?"
 _SIMPLE = re.compile(
-    rf"(?P<key>[A-Za-z_][\w-]*): +"
-    rf"(?:(?P<word>{_WORD})|\[(?P<items> *{_WORD}(?:, *{_WORD})* *)\]) *",
+    r"(?P<key>[A-Za-z_][\w-]*): +"
+    r"(?:(?P<word>[A-Za-z0-9](?:[\w./*, -]*[\w./*-])?)|\"(?P<text>[ !#-\[\]-~]*)\""
+    rf"|\[(?P<items> *{_ITEM}(?:, *{_ITEM})* *)\]) *",
     re.ASCII,
 )
 
@@ -104,10 +103,11 @@ def _read_simple(text: str) -> dict[str, Any]:
         match = _SIMPLE.fullmatch(line)
         if not match or match["key"] in fields or parse_scalar(match["key"]) != match["key"]:
             return {}
-        words = [
-            parse_scalar(word.strip(" ")) for word in (match["word"] or match["items"]).split(",")
-        ]
-        fields[match["key"]] = words[0] if match["word"] else words
+        if items := match["items"]:
+            value: Any = [parse_scalar(item.strip(" ")) for item in items.split(",")]
+        else:
+            value = parse_scalar(match["word"]) if match["word"] else match["text"]
+        fields[match["key"]] = value
     return fields
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from cub.agent_profiles.agent_files import expand_braces
@@ -80,13 +81,19 @@ def explain_path_mismatch(fields: Mapping[str, Any], path: str) -> str:
     patterns = list_patterns(fields)
     if not patterns or any(f"{k} {format_value(v)}" in _ALWAYS for k, v in fields.items()):
         return ""
-    from pathspec import GitIgnoreSpec
-
     try:
-        spec = GitIgnoreSpec.from_lines(expand_braces(patterns))
+        matches = _compile_patterns(tuple(patterns))
     except ValueError:
         return f"its patterns can't be read: {', '.join(patterns)}"
-    return "" if spec.match_file(path) else f"it is for {', '.join(patterns)}"
+    return "" if matches(path) else f"it is for {', '.join(patterns)}"
+
+
+@cache
+def _compile_patterns(patterns: tuple[str, ...]) -> Callable[[str], bool]:
+    """Return a test of paths; many rules have the same patterns. Raises ValueError."""
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(expand_braces(patterns)).match_file
 
 
 def list_patterns(fields: Mapping[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ of which several files have a copy.
 from __future__ import annotations
 
 import os
+import posixpath
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -148,7 +149,7 @@ class TextCollector:
 
     def take_import(self, path: Path, file: TextFile, depth: int, *, is_users: bool) -> str:
         """Return the text of an imported file, with its own imports."""
-        target = self.reader.describe(file.real)
+        target = self.reader.describe(Path(file.real))
         text = split_front_matter(file.data, target)
         imports = _Imports(self, path, target, depth - 1, is_users)
         expansion = TextExpansion(target, imports=imports, first_line=text.line)
@@ -180,12 +181,13 @@ class _Imports(NamedTuple):
     def find(self, path: str) -> Path | None:
         """Return the file that a path means; None if there is none."""
         reader = self.texts.reader
+        folders = dict.fromkeys((*self.folders, reader.start))
         if path.startswith("~/"):
-            files = [reader.home / path[2:]] if reader.home else []
-        else:
-            files = [folder / path for folder in (*self.folders, reader.start)]
+            folders, path = dict.fromkeys([reader.home] if reader.home else []), path[2:]
         try:
-            return next(filter(_can_be_file, files), None)
+            # Most words are no paths: to find that out takes less time without pathlib.
+            names = [posixpath.join(folder.as_posix(), path) for folder in folders]
+            return next(filter(_can_be_file, map(Path, filter(os.path.lexists, names))), None)
         except (OSError, ValueError):  # a name that is too long, or has a zero byte
             return None
 
@@ -220,9 +222,7 @@ class _Imports(NamedTuple):
 
 
 def _can_be_file(path: Path) -> bool:
-    """Return whether a file, a FIFO or a link to nothing is there."""
-    if not os.path.lexists(path):
-        return False
+    """Return whether what is there is a file, a FIFO or a link to nothing."""
     return path.is_file() or path.is_fifo() or not path.exists()
 
 

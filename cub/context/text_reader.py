@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import errno
 import os
+import posixpath
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -39,7 +40,7 @@ class TextFile(NamedTuple):
 
     data: bytes
     identity: FileIdentity
-    real: Path
+    real: str
     owner: int = 0
 
 
@@ -86,6 +87,7 @@ class TextReader:
     def __init__(self, start: Path, root: Path, home: Path | None) -> None:
         self.start, self.root, self.home = start, root, home
         self.warnings: list[PlanWarning] = []
+        self._real_folders: dict[str, str] = {}
 
     @property
     def project_folders(self) -> list[Path]:
@@ -147,10 +149,11 @@ class TextReader:
 
     def describe(self, path: Path) -> str:
         """Return a path as messages show it: from the start, or from the home folder with `~`."""
-        if (inside := _cut_folder(path, self.start)) is not None:
+        text = os.fspath(path)
+        if (inside := _cut_folder(text, self.start)) is not None:
             return inside
-        at_home = _cut_folder(path, self.home) if self.home else None
-        if at_home is not None and _cut_folder(path, self.root) is None:
+        at_home = _cut_folder(text, self.home) if self.home else None
+        if at_home is not None and _cut_folder(text, self.root) is None:
             return f"~/{at_home}"
         return os.path.relpath(path, self.start).replace(os.sep, "/")
 
@@ -172,7 +175,7 @@ class TextReader:
         file, and for more than `MAX_TEXT_BYTES`.
         """
         try:
-            real = Path(os.path.realpath(path, strict=True))
+            real = self._resolve(os.fspath(path))
             self._require_allowed(real, base, path)
             handle = open_regular_file(os.fsencode(real))
         except (FileNotFoundError, NotADirectoryError):
@@ -192,6 +195,15 @@ class TextReader:
             message = f"this file has {size}, and a context takes at most {MAX_TEXT_BYTES:,}"
             raise CubError(message, where=self.describe(path))
         return TextFile(data, (status.st_dev, status.st_ino), real, status.st_uid)
+
+    def _resolve(self, path: str) -> str:
+        """Return where a path leads; a folder of many files is resolved once. Raises OSError."""
+        folder, name = os.path.split(path)
+        if name in ("", os.curdir, os.pardir) or os.path.islink(path):  # noqa: PTH114 - faster
+            return os.path.realpath(path, strict=True)
+        if folder not in self._real_folders:
+            self._real_folders[folder] = os.path.realpath(folder, strict=True)
+        return posixpath.join(self._real_folders[folder], name)
 
     def read_document(self, path: Path, base: Path | None) -> TextFile | None:
         """Return a file of text, in UTF-8; None if there is none.
@@ -236,9 +248,9 @@ class TextReader:
         return sorted(self._walk(folder, base, set(), is_flat), key=Path.as_posix)
 
     def _walk(
-        self, folder: Path, base: Path | None, listed: set[Path], is_flat: bool
+        self, folder: Path, base: Path | None, listed: set[str], is_flat: bool
     ) -> Iterator[Path]:
-        real = Path(os.path.realpath(folder))
+        real = os.path.realpath(folder)
         if real in listed:  # links among folders make endless paths
             return
         listed.add(real)
@@ -261,20 +273,20 @@ class TextReader:
             elif entry.name.endswith(RULE_SUFFIXES):
                 yield folder / entry.name
 
-    def _require_allowed(self, real: Path, base: Path | None, path: Path) -> None:
+    def _require_allowed(self, real: str, base: Path | None, path: Path) -> None:
         """Raise CubError if a file leads out of `base`, or into git's folder."""
         if base is None:
             return
         inside = _cut_folder(real, base)
         if inside is not None and ".git" not in inside.split("/"):
             return
-        if self._is_users_markdown(real):
+        if self._is_users_markdown(Path(real)):
             return
         raise OutsideProjectError(
             "this leads out of the project",
             where=self.describe(path),
             hint="a context takes files of the project, and Markdown from your own rules",
-            details=[f"it leads to {real.as_posix()}"],
+            details=[f"it leads to {Path(real).as_posix()}"],
         )
 
 
@@ -282,9 +294,9 @@ def _resolve(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _cut_folder(path: Path, folder: Path) -> str | None:
+def _cut_folder(path: str, folder: Path) -> str | None:
     """Return a path as it is below a folder; None if it is not below it. Faster than pathlib."""
-    text, start = path.as_posix(), folder.as_posix().rstrip("/")
+    text, start = path.replace(os.sep, "/"), folder.as_posix().rstrip("/")
     if text == start:
         return ""
     return text[len(start) + 1 :] if text.startswith(f"{start}/") else None

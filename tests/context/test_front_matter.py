@@ -176,6 +176,8 @@ def test_a_flag_is_true_or_false_and_nothing_else() -> None:
         "true: 1", "a: 1_000", "a: b  ", "a:  [b]  ", "a: []", "a: 'b'", "a: b -", "a: 1.", "a: .5",
         "a: b\n  c", "a: b\n\nc: d", "a: [b,c]", "a: [b, c: d]", "null: 1", "a: 012", "a: +1",
         "a: ~", "a: b/c/**", "a: 1e3", "a: [a - b, c-]", "A-b: c.d", "a: No", "a: -1", "a: b\t",
+        "globs: src/**/*.py, b*", 'paths: "src/**/*.{ts,tsx}"', 'a: "x: #y" ', 'a: "1"', 'a: ""',
+        'a: "b" c', "a: [b*, c/**]", "a: b,", 'a: "b\\n"', 'a: "b" # c',
     ],
 )  # fmt: skip
 def test_simple_fields_mean_what_they_mean_in_yaml(text: str) -> None:
