@@ -118,9 +118,14 @@ class AgentFiles:
         is_users = self.home and path.startswith(f"{self.home}/")
         return f"~{path[len(self.home) :]}" if is_users else path
 
-    def read_list(self, path: str, keys: KeyPath, kind: ConfigFormat = JSON) -> list[str] | None:
-        """Return the strings that a settings file lists; None for none, or if it can't be read."""
-        data = self.read(path)
+    def read_list(
+        self, path: str, keys: KeyPath, kind: ConfigFormat = JSON, data: bytes = b""
+    ) -> list[str] | None:
+        """Return the strings that a settings file lists; None for none, or if it can't be read.
+
+        The settings may also be given as `data`.
+        """
+        data = data or self.read(path)
         try:
             found = read_string_list(data, ListLocation(path, keys, kind)) if data else None
         except CubError:

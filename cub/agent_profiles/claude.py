@@ -9,17 +9,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile, compile_glob
-from cub.agent_profiles.agent_profile import (
-    DUMMY_KEY,
-    AgentProfile,
-    ServerSettings,
-    SessionSteps,
-)
+from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ServerSettings, SessionSteps
 from cub.edit.document import Document
 from cub.edit.file_imports import find_imports
 
 CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE = ".claude/CLAUDE.md", "CLAUDE.local.md"
 CLAUDE_READS_AGENTS_SINCE = (2, 1, 277)
+_EXCLUDES = ("claudeMdExcludes",)  # of its settings
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _RULE_FOR_PATHS = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(?:(?!---).*\n)*?paths:")
 # It imports no files of other types; it has a list of some eighty that it does.
@@ -103,27 +99,20 @@ def _may_import_all(files: AgentFiles, user: str) -> bool:
 
 def _make_claude_filter(files: AgentFiles) -> Callable[[str], bool]:
     """Return whether Claude Code loads a path: not what `claudeMdExcludes` names, nor an image."""
-    sources, keys = _get_claude_sources(files), ("claudeMdExcludes",)
+    sources = _get_claude_sources(files)
     user = files.find_user_folder("CLAUDE_CONFIG_DIR", ".claude")
     settings = [f"{user}/settings.json"] if user and "user" in sources else []
     names = (name for source, name in _SETTING_SOURCES.items() if source in sources)
     settings += [f"{files.start}/.claude/{name}" for name in names]
-    patterns = [one for path in settings for one in files.read_list(path, keys) or ()]
-    for text in files.find_arguments("--settings")[-1:]:
-        patterns += _parse_settings(files, text)
-    tests = [compile_glob(pattern) for pattern in patterns]
+    given = files.find_arguments("--settings")[-1:]  # the name of a file, or JSON
+    lists = [files.read_list(path, _EXCLUDES) for path in settings]
+    lists += [
+        files.read_list(files.join(files.start, text), _EXCLUDES, data=inline)
+        for text in given
+        for inline in [text.encode() if text.lstrip().startswith("{") else b""]
+    ]
+    tests = [compile_glob(pattern) for patterns in lists for pattern in patterns or ()]
     return lambda path: not _NO_TEXT.search(path) and not any(test(path) for test in tests)
-
-
-def _parse_settings(files: AgentFiles, text: str) -> list[str]:
-    """Return the patterns that settings of the command line have: JSON, or the name of a file."""
-    if not text.lstrip().startswith("{"):
-        return files.read_list(files.join(files.start, text), ("claudeMdExcludes",)) or []
-    try:
-        found = json.loads(text).get("claudeMdExcludes", [])
-    except ValueError:
-        return []
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
 def _exclude_from_claude(files: AgentFiles, paths: Sequence[str]) -> tuple[str, ...] | None:
@@ -135,8 +124,8 @@ def _exclude_from_claude(files: AgentFiles, paths: Sequence[str]) -> tuple[str, 
     names = {name: None for path in paths for name in (path, files.resolve(path))}
     try:
         tree = json.loads(settings[-1]) if settings else {}
-        given = tree.get("claudeMdExcludes", [])
-        tree["claudeMdExcludes"] = [*given, *(_SPECIAL.sub(r"\\\g<0>", name) for name in names)]
+        given = tree.get(*_EXCLUDES, [])
+        tree[_EXCLUDES[0]] = [*given, *(_SPECIAL.sub(r"\\\g<0>", name) for name in names)]
     except (ValueError, TypeError, AttributeError):
         return None
     return ("--settings", json.dumps(tree))

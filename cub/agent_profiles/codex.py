@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -69,21 +68,25 @@ def _list_names(value: object) -> tuple[str, ...]:
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
-def _read_toml(files: AgentFiles, path: str) -> dict[str, Any]:
+def _parse_toml(text: str) -> dict[str, Any]:
+    """Return the settings in a text, none if it has a fault."""
+    import tomllib
+
     try:
-        return tomllib.loads(files.read(path).decode("utf-8", "replace"))
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return {}
 
 
+def _read_toml(files: AgentFiles, path: str) -> dict[str, Any]:
+    return _parse_toml(files.read(path).decode("utf-8", "replace"))
+
+
 def _parse_codex_arguments(words: Iterable[str]) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    for key, _, value in (word.partition("=") for word in words):
-        try:
-            settings[key.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            settings[key.strip()] = value
-    return settings
+    pairs = (word.partition("=") for word in words)
+    return {
+        key.strip(): _parse_toml(f"value = {value}").get("value", value) for key, _, value in pairs
+    }
 
 
 def _exclude_from_codex(files: AgentFiles, paths: Sequence[str]) -> tuple[str, ...] | None:

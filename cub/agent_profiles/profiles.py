@@ -16,28 +16,67 @@ from cub.agent_profiles.claude import CLAUDE
 from cub.agent_profiles.codex import CODEX
 from cub.agent_profiles.gemini import GEMINI
 from cub.agent_profiles.opencode import OPENCODE
-from cub.agent_profiles.other_agents import (
-    AMP,
-    AUGMENT,
-    CLINE,
-    COPILOT,
-    CURSOR,
-    GEMINI_CODE_ASSIST,
-    JUNIE,
-    KIRO,
-    WINDSURF,
-    ZED,
-)
 from cub.agent_profiles.pi import PI
 from cub.errors import UsageError
 from cub.files import FileTree
 
 # In the order in which `auto` looks for them.
 NAMED_PROFILES = (CLAUDE, CODEX, GEMINI, OPENCODE, AIDER, PI)
+# In the order in which `cub context` puts their texts together. Without a title, a profile only
+# gives files their place: those that no agent reads on its own, and AGENTS.md, which many read.
 PROFILES = (
-    CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, OPENCODE, AIDER, PI, AMP, ZED, WINDSURF, CLINE, JUNIE,
-    KIRO, AUGMENT, GEMINI_CODE_ASSIST, BUILTIN,
-)  # fmt: skip
+    AgentProfile(title="", project_files=(".agents/rules/",), user_files=(".agents/rules/",)),
+    CODEX,
+    AgentProfile(
+        title="Cursor",
+        project_files=(".cursor/rules/", ".cursorrules", "AGENTS.md"),
+        folder=".cursor",
+        settings=(r"\.cursor/mcp\.json",),
+        executables=(r"\.cursor/(?:agents?|commands?)/.*",),
+    ),
+    AgentProfile(
+        title="Copilot",
+        project_files=(".github/copilot-instructions.md", ".github/instructions/", "AGENTS.md"),
+        user_files=(".copilot/copilot-instructions.md", ".copilot/instructions/"),
+        executables=(r"\.github/(?:agents|prompts|chatmodes)/.*",),
+        settings=(r"\.vscode/mcp\.json",),
+    ),
+    CLAUDE,
+    AgentProfile(title="", project_files=("AGENTS.md",), parent_files=("AGENTS.md",)),
+    GEMINI,
+    AgentProfile(title="Gemini Code Assist", project_files=(".gemini/styleguide.md",)),
+    AgentProfile(title="", project_files=(".opencode/rules/",)),
+    OPENCODE,
+    AIDER,
+    PI,
+    AgentProfile(
+        title="Amp",
+        project_files=("AGENTS.md",),
+        parent_files=("AGENTS.md",),
+        user_files=(".config/amp/AGENTS.md",),
+    ),
+    AgentProfile(title="Zed", project_files=("AGENTS.md",), user_files=(".config/zed/AGENTS.md",)),
+    AgentProfile(
+        title="Windsurf", project_files=(".windsurf/rules/", ".windsurfrules", "AGENTS.md")
+    ),
+    AgentProfile(title="Augment", project_files=(".augment/rules/", ".augment/guidelines.md")),
+    AgentProfile(
+        title="Cline",
+        project_files=(".clinerules", ".clinerules/", "AGENTS.md"),
+        user_files=("Documents/Cline/Rules/",),
+    ),
+    AgentProfile(
+        title="Kiro",
+        project_files=(".kiro/steering/", "AGENTS.md"),
+        user_files=(".kiro/steering/",),
+    ),
+    AgentProfile(
+        title="Junie",
+        project_files=(".junie/*", "AGENTS.md"),  # it has other things below
+        user_files=(".junie/AGENTS.md",),
+    ),
+    BUILTIN,
+)
 ALL_AGENTS = "all"
 AGENT_TITLES = {profile.name: profile.title for profile in NAMED_PROFILES}
 _OFFLINE = {

@@ -11,12 +11,7 @@ from cub.context.text_reader import TextReader
 from cub.errors import UsageError
 from cub.files import DiskTree
 from cub.project.agent_reading import find_agent_reading, list_loaded_files
-from cub.project.rule_locations import (
-    RuleLocation,
-    is_read_by,
-    list_rule_agents,
-    list_rule_locations,
-)
+from cub.project.rule_locations import RULE_LOCATIONS, RuleLocation, list_rule_locations
 from cub.text import suggest_similar
 
 
@@ -28,21 +23,16 @@ def find_agent_rules(reader: TextReader, agent: str) -> tuple[RuleSearch, int]:
     """
     search = RuleSearch(reader)
     known = {profile.name for profile in NAMED_PROFILES}
-    names = sorted({*known, *list_rule_agents()})
+    names = sorted(known.union(*(row.readers for row in RULE_LOCATIONS)))
     if agent not in names:
         near = suggest_similar(agent, names)
         hint = f"did you mean {near!r}?" if near else f"there are: {', '.join(names)}"
         raise UsageError(f"no agent {agent!r}", where="--agent", hint=hint)
-    if agent in known:
-        depth = _add_loaded_files(search, agent)
-    else:
-        depth = 0
-        for folder in reader.project_folders:
-            _add_locations(search, list_rule_locations("project"), agent, folder)
-    for folder in reader.folders_above:
-        _add_locations(search, list_rule_locations("parent"), agent, folder)
-    if reader.home:
-        _add_locations(search, list_rule_locations("user"), agent, reader.home)
+    if agent not in known:
+        search.find_all(agent=agent)
+        return search, 0
+    depth = _add_loaded_files(search, agent)
+    search.find_all(("parent", "user"), agent)
     return search, depth
 
 
@@ -59,15 +49,6 @@ def _add_loaded_files(search: RuleSearch, agent: str) -> int:
             location = RuleLocation("project", path, (find_profile(agent).title,))
             search.find_at(location, reader.root, loaded.max_bytes)
     for folder in reader.project_folders:  # `list_loaded_files` knows only files that can be read
-        for location in list_rule_locations("project"):
-            if is_read_by(location, agent):
-                search.warn_of_broken_files(location, folder)
+        for location in list_rule_locations("project", agent):
+            search.warn_of_broken_files(location, folder)
     return reading.import_depth
-
-
-def _add_locations(
-    search: RuleSearch, locations: list[RuleLocation], agent: str, folder: Path
-) -> None:
-    for location in locations:
-        if is_read_by(location, agent):
-            search.find_at(location, folder)

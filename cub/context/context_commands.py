@@ -170,11 +170,8 @@ def make_cli_commands(
     limits: CommandLimits = CommandLimits(),  # noqa: B008 - immutable
 ) -> list[ContextCommand]:
     """Return the commands of `--exec`, named by their numbers."""
-    timeout, size = limits.choose_timeout(None), limits.choose_max_output(None)
-    return [
-        ContextCommand(f"CLI Command {number}", line, "--exec", "warn", timeout, size)
-        for number, line in enumerate(lines, 1)
-    ]
+    names = ({"name": f"CLI Command {n}", "command": line} for n, line in enumerate(lines, 1))
+    return parse_context_commands(((item, "--exec") for item in names), limits)
 
 
 def run_context_commands(

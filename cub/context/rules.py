@@ -10,9 +10,7 @@ from cub.agent_profiles.agent_profile import RuleScope
 from cub.context.front_matter import MarkdownText, split_front_matter
 from cub.context.text_reader import FileIdentity, TextFile, TextReader
 from cub.errors import CubError
-from cub.project.rule_locations import RuleLocation, list_rule_locations
-
-_SCOPES: tuple[RuleScope, ...] = ("project", "parent", "user")
+from cub.project.rule_locations import RULE_SCOPES, RuleLocation, list_rule_locations
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +37,15 @@ class RuleSearch:
     rules: list[RuleFile] = field(default_factory=list)
     _names: dict[FileIdentity, str] = field(default_factory=dict)
 
-    def find_all(self, scopes: Iterable[RuleScope] = _SCOPES) -> None:
+    def find_all(self, scopes: Iterable[RuleScope] = RULE_SCOPES, agent: str = "") -> None:
         """Find all rules in the order of the table, those nearest to the start first.
 
-        Raises CubError for a rules folder that can't be listed.
+        With an agent, only those that it reads by itself. Raises CubError for a rules folder that
+        can't be listed.
         """
         for scope in scopes:
             for folder in self._list_folders(scope):
-                for location in list_rule_locations(scope):
+                for location in list_rule_locations(scope, agent):
                     self.find_at(location, folder)
 
     def find_at(self, location: RuleLocation, folder: Path, max_bytes: int | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,10 +75,9 @@ def find_task_file(reader: TextReader, task: str, selectors: Selectors) -> TaskF
     Raises CubError if there is none, or more than one.
     """
     name = task.removesuffix(_SUFFIX)
-    folders = _list_task_folders(reader)
     named: dict[FileIdentity, TaskFile] = {}  # the home folder may be in the project
-    for folder, scope in folders:
-        for file in _read_all(reader, folder, scope, name):
+    for path, scope in _list_paths(reader):
+        if path.name == name + _SUFFIX and (file := _read(reader, path, scope)):
             named.setdefault(file.identity, file)
     files = list(named.values())
     fitting = _select(files, selectors)
@@ -102,18 +101,16 @@ def list_task_files(
 ) -> list[TaskFile]:
     """Return all task files that can be read, each once; the reader notes the others."""
     files = dict[FileIdentity, TaskFile]()
-    for folder, scope in _list_task_folders(reader):
-        base = reader.get_base(scope, folder)
-        for path in reader.list_markdown(folder, base) if scope in scopes else ():
-            try:
-                file = _read(reader, path, scope)
-            except CubError as error:
-                reader.warn(error, "it is left out")
-                continue
-            if file and file.text.error:
-                reader.warn(file.text.error, "it is left out")
-            elif file:
-                files.setdefault(file.identity, file)
+    for path, scope in _list_paths(reader):
+        try:
+            file = _read(reader, path, scope) if scope in scopes else None
+        except CubError as error:
+            reader.warn(error, "it is left out")
+            continue
+        if file and file.text.error:
+            reader.warn(file.text.error, "it is left out")
+        elif file:
+            files.setdefault(file.identity, file)
     return list(files.values())
 
 
@@ -124,10 +121,10 @@ def _list_task_folders(reader: TextReader) -> list[tuple[Path, RuleScope]]:
     return [*folders, (reader.home / TASK_FOLDER, "user")] if reader.home else folders
 
 
-def _read_all(reader: TextReader, folder: Path, scope: RuleScope, name: str) -> list[TaskFile]:
-    paths = reader.list_markdown(folder, reader.get_base(scope, folder))
-    named = [path for path in paths if path.name == name + _SUFFIX]
-    return [file for path in named if (file := _read(reader, path, scope))]
+def _list_paths(reader: TextReader) -> Iterator[tuple[Path, RuleScope]]:
+    for folder, scope in _list_task_folders(reader):
+        for path in reader.list_markdown(folder, reader.get_base(scope, folder)):
+            yield path, scope
 
 
 def _read(reader: TextReader, path: Path, scope: RuleScope) -> TaskFile | None:

@@ -37,47 +37,24 @@ def list_loaded_files(reading: AgentReading, files: AgentFiles) -> list[LoadedFi
     entries: dict[Hashable, LoadedFile] = {}
     for entry in reading.list_entries(files):
         entries.setdefault(files.identify(entry.path), entry)
-    loader = _Loader(reading, files)
-    return [file for entry in entries.values() for file in loader.load(entry)]
+    is_loaded, passed = reading.make_filter(files), set[Hashable]()
 
-
-class _Loader:
-    """Load files with what they import."""
-
-    def __init__(self, reading: AgentReading, files: AgentFiles) -> None:
-        self.reading = reading
-        self.files = files
-        self.passed = set[Hashable]()
-        self.is_loaded = reading.make_filter(files)
-
-    def load(self, entry: LoadedFile) -> Iterator[LoadedFile]:
-        """Yield a file and its imports."""
-        if self.reading.repeats_imports:
-            yield from self._load(entry, self.reading.import_depth, frozenset())
-        else:
-            yield from self._load(entry, self.reading.import_depth, None)
-
-    def _load(
-        self, entry: LoadedFile, depth: int, above: frozenset[str] | None
-    ) -> Iterator[LoadedFile]:
-        """Yield a file and its imports; `above` are the imports that lead to it, if that counts."""
-        files, path = self.files, entry.path
-        data = files.read(path)
-        if not data or not self.is_loaded(path):
+    def load(file: LoadedFile, depth: int, above: frozenset[str]) -> Iterator[LoadedFile]:
+        """Yield a file and its imports; `above` are the imports that lead to it."""
+        path, data, identity = file.path, files.read(file.path), files.identify(file.path)
+        if not data or not is_loaded(path) or identity in passed:
             return
-        if above is None:
-            identity = files.identify(path)
-            if identity in self.passed:
-                return
-            self.passed.add(identity)
-        yield entry._replace(data=data)
-        folder = posixpath.dirname(path if self.reading.repeats_imports else files.resolve(path))
-        for name in self.reading.find_imports(data) if depth and b"@" in data else ():
-            target = files.join(folder, name)
-            is_allowed = not entry.limit or files.is_below(files.resolve(target), entry.limit)
-            if is_allowed and target not in (above or ()):
-                inner = None if above is None else above | {target}
-                yield from self._load(LoadedFile(target, None, entry.limit), depth - 1, inner)
+        passed.update(() if reading.repeats_imports else (identity,))
+        yield file._replace(data=data)
+        folder = posixpath.dirname(path if reading.repeats_imports else files.resolve(path))
+        for name in reading.find_imports(data) if depth and b"@" in data else ():
+            target, limit = files.join(folder, name), file.limit
+            is_allowed = not limit or files.is_below(files.resolve(target), limit)
+            if is_allowed and target not in above:
+                yield from load(LoadedFile(target, None, limit), depth - 1, above | {target})
+
+    depth = reading.import_depth
+    return [one for entry in entries.values() for one in load(entry, depth, frozenset())]
 
 
 def find_claude_above(root: Path, home: Path | None) -> Path | None:
@@ -115,10 +92,6 @@ def needs_claude_md(tree: FileTree, *, is_hidden: bool = False) -> bool:
 
 def find_claude_files(tree: FileTree) -> list[str]:
     """Return the project's files that hide AGENTS.md from Claude Code, as they have a text."""
-    texts = ((path, _read_if_possible(tree, path)) for path in _CLAUDE_FILES)
+    files = AgentFiles(tree)
+    texts = ((path, files.read(f"{files.root}/{path}")) for path in _CLAUDE_FILES)
     return [path for path, data in texts if _COMMENT.sub(b"", data).strip()]
-
-
-def _read_if_possible(tree: FileTree, path: str) -> bytes:
-    """Return the bytes of a file in a tree; b"" if there is none, or it can't be read."""
-    return AgentFiles(tree).read(f"/project/{path}")

@@ -40,7 +40,7 @@ def list_titles(scope: RuleScope, path: str) -> tuple[str, ...]:
     return tuple(
         profile.title
         for profile in PROFILES
-        if not {path, folder}.isdisjoint(profile.list_files(scope))
+        if profile.title and not {path, folder}.isdisjoint(profile.list_files(scope))
     )
 
 

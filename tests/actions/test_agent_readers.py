@@ -22,7 +22,7 @@ from cub.project.project import Project
 from tests.project.memory_tree import MemoryTree
 
 AGENTS, CLAUDE, MAP, CONSTITUTION = "AGENTS.md", "CLAUDE.md", ".cub/map.md", ".cub/constitution.md"
-OTHERS = ("Copilot", "Cursor", "Amp", "Zed", "Windsurf", "Cline", "Junie", "Kiro")
+OTHERS = ("Cursor", "Copilot", "Amp", "Zed", "Windsurf", "Cline", "Kiro", "Junie")
 FIVE = ("claude", "codex", "gemini", "opencode", "aider")
 OURS, THEIRS = {AGENTS: "# Ours\n"}, {CLAUDE: "# Theirs\n"}
 OURS_TEXT = "# Ours\n\nBake before six.\n\nFlour is in grams.\n"

@@ -154,7 +154,7 @@ def test_explain_lists_what_is_in_and_runs_nothing(project: Path) -> None:
         ["source", "agents", "tokens", "why"],
         [".agents/rules/go.md", "2", "in"],
         [".agents/rules/py.md", "left", "out:", "languages", "is", "python,", "not", "go"],
-        ["AGENTS.md", "Codex,", "Copilot", "and", "9", "more", "2", "in"],
+        ["AGENTS.md", "Codex,", "Cursor", "and", "9", "more", "2", "in"],
         [".agents/tasks/fix.md", "4", "in"],
         ["CLI", "Command", "1", "(--exec)", "would", "run"],
         ["in", "all", "8"],
