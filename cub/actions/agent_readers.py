@@ -17,9 +17,7 @@ from cub.agent_profiles.claude import CLAUDE_READS_AGENTS_SINCE
 from cub.agent_profiles.profiles import NAMED_PROFILES, find_profile
 from cub.edit.plan import PlanWarning
 from cub.files import FileTree
-from cub.project.agent_reading import (
-    find_claude_files,
-)
+from cub.project.agent_reading import find_claude_files
 from cub.project.project import Project, find_home
 from cub.project.targets import is_nested_target, list_reading_agents
 
@@ -36,9 +34,16 @@ def list_reader_names(state: ProjectState, paths: Sequence[str]) -> dict[str, tu
     """
     loading = list_loading_agents(state.project)
     names = {path: tuple(reading.title for reading in rows) for path, rows in loading.items()}
-    others = {path: _list_other_agents(state, path) for path in paths}
-    for path in filter(is_nested_target, paths):
-        names[path] = _list_nested_readers(state, path, names[AGENTS])
+    # In a directory, Claude Code reads an AGENTS.md only without a CLAUDE.md.
+    is_for_claude = _CLAUDE_TITLE in names[AGENTS] and not find_claude_files(state.tree)
+    others: dict[str, tuple[str, ...]] = {}
+    for path in paths:
+        by_name = list_reading_agents(path) if state.files[path].exists else ()
+        others[path] = tuple(title for title in by_name if title not in _NAMED_TITLES)
+        if is_nested_target(path):
+            is_claudes = bool(by_name) and is_for_claude and posixpath.basename(path) == AGENTS
+            names[path] = (_CLAUDE_TITLE,) * is_claudes
+            others[path] = by_name
     inlined = {CONSTITUTION: state.available.constitution_text, MAP: state.available.map_text}
     others |= {path: others.get(AGENTS, ()) for path, text in inlined.items() if text}
     return {path: (*names.get(path, ()), *others.get(path, ())) for path in (*paths, *inlined)}
@@ -164,23 +169,3 @@ def _suggest_removal(source: ContextSource) -> str:
         return f"import {names[0]} once"
     name = _SECTION_NAME if source.label == SECTION_LABEL else f"the text of {source.path}"
     return f"remove {name} from {names[-1] if names[0] == source.path else names[0]}"
-
-
-def _list_other_agents(state: ProjectState, path: str) -> tuple[str, ...]:
-    """Return the agents that read a file by its name, apart from those that are known better."""
-    file = state.files[path]
-    if not file.exists or is_nested_target(path):
-        return ()
-    return tuple(name for name in list_reading_agents(path) if name not in _NAMED_TITLES)
-
-
-def _list_nested_readers(
-    state: ProjectState, path: str, root_readers: Sequence[str]
-) -> tuple[str, ...]:
-    """Return who reads a file in a folder: Claude Code an AGENTS.md only without a CLAUDE.md."""
-    if not state.files[path].exists:
-        return ()
-    is_agents_md = posixpath.basename(path) == AGENTS
-    is_for_claude = _CLAUDE_TITLE in root_readers and not find_claude_files(state.tree)
-    claude = (_CLAUDE_TITLE,) if is_agents_md and is_for_claude else ()
-    return (*claude, *list_reading_agents(path))

@@ -51,17 +51,13 @@ class CommandLimits(NamedTuple):
     given_timeout: float | None = None
     given_max_output: int | None = None
 
-    def choose_timeout(self, own: str | float | None) -> float:
-        """Return the seconds that a command gets."""
-        if self.given_timeout is not None:
-            return self.given_timeout
-        return self.timeout if own is None else parse_seconds(own)
-
-    def choose_max_output(self, own: str | int | None) -> int:
-        """Return how many bytes of each stream are kept."""
-        if self.given_max_output is not None:
-            return self.given_max_output
-        return self.max_output if own is None else parse_byte_count(own)
+    def choose(self, own: Mapping[str, Any]) -> tuple[float, int]:
+        """Return the seconds that a command gets, and how many bytes of each stream are kept."""
+        timeout, size = own["timeout"], own["max_output"]
+        seconds = self.timeout if timeout is None else parse_seconds(timeout)
+        kept = self.max_output if size is None else parse_byte_count(size)
+        given, given_size = self.given_timeout, self.given_max_output
+        return seconds if given is None else given, kept if given_size is None else given_size
 
 
 class ContextCommand(NamedTuple):
@@ -157,8 +153,7 @@ def parse_context_commands(
                 values["command"],
                 origin,
                 values["on_failure"].lower(),
-                limits.choose_timeout(values["timeout"]),
-                limits.choose_max_output(values["max_output"]),
+                *limits.choose(values),
                 tuple(given.keys() & _LIMIT_OPTIONS.keys()),
             )
         )
