@@ -16,7 +16,7 @@ from cub.actions.agent_context import (
     render_missing_context,
 )
 from cub.actions.init_update import InitOptions, plan_init
-from cub.actions.project_texts import SECTION_LABEL
+from cub.actions.project_texts import SECTION_LABEL, list_readable_texts
 from cub.actions.section_edits import SectionWriteOptions
 from cub.edit.file_imports import find_imports
 from cub.files import FileTree, PlannedTree
@@ -313,3 +313,34 @@ def test_every_shared_text_and_no_other_one_is_told_by_its_words(
             spec = SectionSpec(name, shared=bool(shared), claude=bool(claude))  # type: ignore[arg-type]
             has_text = bool(shared) or name in ("agents", "rule")
             assert (SHARED_WORDS in options.render(spec).encode()) == has_text
+
+
+def test_what_agents_may_read_beside_is_promised_by_no_run() -> None:
+    """Files in directories, what they import, what a link's own directory has, and their equals."""
+    files = {
+        "AGENTS.md": OURS,
+        "CLAUDE.md": "-> docs/R.md",
+        "docs/R.md": "Rules.\n\n@x.md\n",
+        "docs/x.md": "From docs.\n",
+        "x.md": "From the root.\n",
+        "src/AGENTS.md": "Sources, @gone.md and @../docs/y.md\n",
+        "docs/y.md": "From the sources.\n",
+        "lib/AGENTS.md": OURS,
+        "lib/CLAUDE.md": "@AGENTS.md\n",
+    }
+    tree = MemoryTree(
+        {path: text.encode() for path, text in files.items() if text[:2] != "->"},
+        {path: text[3:] for path, text in files.items() if text[:2] == "->"},
+    )
+    project = Project.from_tree(Path("/nowhere"), tree, is_commit=True)
+    chosen = [f"/nowhere/{path}" for path in files if path.endswith(("AGENTS.md", "CLAUDE.md"))]
+    paths = [f"/nowhere/{path}" for path in files]
+    found = [(one.path, one.is_promised) for one in list_readable_texts(project, paths, chosen)]
+    assert found == [
+        ("AGENTS.md", True),
+        ("CLAUDE.md", True),
+        ("docs/x.md", True),
+        ("src/AGENTS.md", False),
+        ("x.md", False),
+        ("docs/y.md", False),
+    ]

@@ -48,8 +48,10 @@ def mark_project(
     """
     files = open_agent_files(project, {})
     readable = [path.as_posix() for path in paths if path.resolve().is_relative_to(base)]
-    found = list_readable_texts(project, frozenset(readable), _choose(files, readable))
-    real = sorted({files.resolve(part.path) for text in found for part in text.parts})
+    chosen = list(_choose(files, readable))
+    found = list_readable_texts(project, frozenset(readable), chosen)
+    paths_of_texts = [*chosen, *(part.path for text in found for part in text.parts)]
+    real = sorted(set(map(files.resolve, paths_of_texts)))
     data = {path: files.read(path) for path in real if files.is_below(path, base.as_posix())}
     unmarked = [
         UnmarkedText(
