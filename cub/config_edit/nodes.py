@@ -73,11 +73,6 @@ class ConfigNode:
                     entries = {**other.collect_entries(), **entries}
         return entries
 
-    def count_values(self) -> int:
-        """Return the number of values in here, those of aliases and this one too."""
-        parts = (*self.items, *(part for entry in self.entries for part in entry))
-        return 1 + sum(part.count_values() for part in parts)
-
     def to_python(self) -> Any:
         """Return the value as Python objects."""
         if self.kind == "mapping":

@@ -68,13 +68,11 @@ class _Reading:
 
     def _node(self, event: Any, level: int) -> ConfigNode:
         if is_event(event, "Alias"):
-            return self._alias(event)
-        self._count(1)
+            return self._alias(event, level)
+        self._count(1, level)
         if event.tag is not None:
             tag = re.search(r"!\S*", self.source.text[self.at :])
             raise self._error(f"tags such as {_truncate(tag[0] if tag else '!')} are not supported")
-        if level > MAX_YAML_LEVELS:
-            raise self._error(f"nested more than {MAX_YAML_LEVELS} levels deep")
         if event.anchor is not None:
             self.anchors[event.anchor] = None  # until it ends, no alias can mean it
         if is_event(event, "Scalar"):
@@ -85,21 +83,24 @@ class _Reading:
             self.anchors[event.anchor] = node
         return node
 
-    def _count(self, more: int) -> None:
+    def _count(self, more: int, level: int) -> None:
         self.values += more
+        if level > MAX_YAML_LEVELS:
+            raise self._error(f"nested more than {MAX_YAML_LEVELS} levels deep")
         if self.values > MAX_YAML_VALUES:
             raise self._error(
                 f"up to this line, the file has more than {MAX_YAML_VALUES:,} values, "
                 "aliases counted in full"
             )
 
-    def _alias(self, event: Any) -> ConfigNode:
+    def _alias(self, event: Any, level: int) -> ConfigNode:
         node = self.anchors.get(event.anchor)
         if node is None:
             inside = event.anchor in self.anchors
             why = "is inside the value that it repeats" if inside else "has no anchor before it"
             raise self._error(f"the alias *{_truncate(event.anchor)} {why}")
-        self._count(node.count_values())
+        values, levels = _measure(node)
+        self._count(values, level - 1 + levels)
         return replace(node, start=event.start_mark.index, end=event.end_mark.index, is_alias=True)
 
     def _scalar(self, event: Any) -> ConfigNode:
@@ -115,10 +116,9 @@ class _Reading:
         items = []
         while not is_event(inner := self._next(), "SequenceEnd"):
             items.append(self._node(inner, level + 1))
-        start, end = event.start_mark.index, inner.end_mark.index
-        if not event.flow_style:
-            return ConfigNode("list", start, items[-1].end, items=tuple(items))
-        return ConfigNode("list", start, end, "[", items=tuple(items))
+        start, style = event.start_mark.index, "[" if event.flow_style else ""
+        end = inner.end_mark.index if style else items[-1].end
+        return ConfigNode("list", start, end, style, items=tuple(items))
 
     def _mapping(self, event: Any, level: int) -> ConfigNode:
         entries: dict[Scalar, MappingEntry] = {}
@@ -130,10 +130,9 @@ class _Reading:
                 raise self.source.make_error(value.start, "only a mapping can be merged with <<")
             entries[key.value] = MappingEntry(key, value)
         pairs = tuple(entries.values())
-        start, end = event.start_mark.index, inner.end_mark.index
-        if not event.flow_style:
-            return ConfigNode("mapping", start, pairs[-1].value.end, entries=pairs)
-        return ConfigNode("mapping", start, end, "{", entries=pairs)
+        start, style = event.start_mark.index, "{" if event.flow_style else ""
+        end = inner.end_mark.index if style else pairs[-1].value.end
+        return ConfigNode("mapping", start, end, style, entries=pairs)
 
     def _place_empty_value(self, key: ConfigNode, value: ConfigNode) -> ConfigNode:
         """Move an empty value to its colon; the parser takes it to be somewhere below."""
@@ -154,6 +153,13 @@ class _Reading:
             line = self.source.get_line_number(entries[key.value].key.start)
             raise self._error(f"the key {_truncate(key.value)!r} is already on line {line}")
         return key
+
+
+def _measure(node: ConfigNode) -> tuple[int, int]:
+    """Return how many values and levels a node has, those of aliases in it too."""
+    parts = [_measure(part) for part in (*node.items, *(entry.value for entry in node.entries))]
+    values = 1 + len(node.entries) + sum(count for count, _ in parts)
+    return values, 1 + max((levels for _, levels in parts), default=0)
 
 
 def _truncate(text: str) -> str:

@@ -10,6 +10,10 @@ MERGE_BOMB = b"a: &a {x: 1}\n" + b"".join(
     f"{name}: &{name} {{<<: [{', '.join([f'*{before}'] * 9)}], {name}: 1}}\n".encode()
     for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
+# Few values, but more levels than a function can call itself.
+CHAIN = b"a0: &a0 [x]\n" + b"".join(
+    f"a{n}: &a{n} {'[' * 28}*a{n - 1}{']' * 28}\n".encode() for n in range(1, 26)
+)
 CONFLICT = (
     b"schema: 1\n<<<<<<< HEAD\nplacement: top\n||||||| base\n=======\nplacement: bottom\n"
     b">>>>>>> theirs\n"
@@ -21,6 +25,11 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "a bomb of merges": (
         MERGE_BOMB,
         ":5:21: up to this line, the file has more than",
+    ),
+    "a chain of aliases": (CHAIN, ":3:37: nested more than 32 levels deep"),
+    "a chain of aliased keys": (
+        CHAIN.replace(b"[x]", b"{x: 1}").replace(b"[", b"{k: ").replace(b"]", b"}"),
+        ":3:121: nested more than 32 levels deep",
     ),
     "an alias in itself": (
         b"a: &a [b, *a]\n",
