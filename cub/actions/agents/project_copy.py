@@ -38,7 +38,7 @@ _MAX_BYTES = 1 << 20  # of a file
 class ProjectCopy(NamedTuple):
     """Hold where a copy of a project is, below `base`; its files, and those of folders above it.
 
-    `left_out` are the files that it lacks because they run something.
+    `left_out` are the files that it lacks, at least in part, because they run something.
     """
 
     base: Path
@@ -75,9 +75,12 @@ def copy_project(
     for path in READING_LISTS:
         with suppress(CubError, OSError):
             _move_names(path, root, folder, target)
-    agent_files = (file.path for file in find_agent_files(root))
-    left_out = tuple(sorted(path for path in agent_files if not (target / path).exists()))
-    return ProjectCopy(folder, target, tuple(filter(Path.is_file, files)), left_out)
+    left_out = sorted(
+        file.path
+        for file in find_agent_files(root)
+        if (trusted and trusted.explain_untrusted(file)) or not (target / file.path).exists()
+    )
+    return ProjectCopy(folder, target, tuple(filter(Path.is_file, files)), tuple(left_out))
 
 
 def _remove_untrusted(target: Path, trusted: TrustedCommands) -> None:

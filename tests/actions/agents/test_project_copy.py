@@ -112,7 +112,7 @@ def test_the_files_that_settings_list_are_kept(
     write(project, name, text)
     made = copy(project, base)
     assert json.loads((made.root / name).read_text()) == kept
-    assert made.left_out == ()
+    assert made.left_out == (name,)
 
 
 def test_links_stay_links_inside_and_lead_to_nothing_that_runs(
