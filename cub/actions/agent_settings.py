@@ -8,6 +8,7 @@ from dataclasses import replace
 from cub.actions.managed_files import CONSTITUTION, INLINED_FILES, MAP
 from cub.actions.project_state import ProjectState
 from cub.actions.section_specs import AGENTS, CLAUDE
+from cub.agent_profiles.agent_files import AgentFiles
 from cub.agent_profiles.agent_profile import AgentProfile, RequiredFiles
 from cub.agent_profiles.codex import CODEX
 from cub.agent_profiles.pi import PI
@@ -73,14 +74,11 @@ def plan_agent_settings(state: ProjectState, agents: Collection[str]) -> Plan:
 
 def warn_dangling_settings(tree: FileTree, gone: Collection[str]) -> Iterator[PlanWarning]:
     """Warn of settings that name files which are `gone`; settings are the user's, and stay."""
+    files = AgentFiles(tree)
     for reading in filter(None, (profile.reading_list for profile in NAMED_PROFILES)):
         location = reading.locate(tree)
-        try:
-            data = tree.read(location.path)
-            listed = read_string_list(data, location) or () if data else ()
-        except CubError:
-            continue
-        for name in listed:
+        listed = files.read_list(f"{files.root}/{location.path}", location.keys, location.format)
+        for name in listed or ():
             if normalize_target(name) in gone:
                 hint = f"remove it from `{'.'.join(location.keys)}`, or create a new {name}"
                 message = f"this still names {name}, which will be deleted"

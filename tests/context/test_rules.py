@@ -147,6 +147,13 @@ def test_folders_with_links_to_each_other_are_listed_once(tmp_path: Path) -> Non
     assert [rule.name for rule in search.rules] == sorted(rule.name for rule in search.rules)
 
 
+def test_a_file_that_is_not_there_leads_nowhere(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {"up/other/x.txt": "X", "proj/AGENTS.md": "TEXT"})
+    (reader.root / ".claude").symlink_to("../other")
+    search = find_rules(reader)
+    assert ([rule.name for rule in search.rules], reader.warnings) == (["AGENTS.md"], [])
+
+
 def test_broken_front_matter_is_told_once_with_its_line(tmp_path: Path) -> None:
     reader = make_reader(tmp_path, {"proj/AGENTS.md": "---\na: [1\n---\nTEXT"})
     (reader.root / "CLAUDE.md").symlink_to("AGENTS.md")
