@@ -76,17 +76,15 @@ class ContextBuild:
     outputs: list[CommandOutput] = field(default_factory=list)
     _inline_outputs: dict[str, str | None] = field(default_factory=dict)
 
-    def list_trusted_commands(self) -> list[ContextCommand]:
-        """Return all that is going to run: bootstraps, context commands, those of the task file."""
-        bootstraps, inline = self._split_scripts(trusted=True)
-        commands = self.settings.commands if self.are_commands_trusted else ()
-        return [*map(_describe_bootstrap, bootstraps), *commands, *inline]
+    def list_commands(self, *, trusted: bool) -> list[ContextCommand]:
+        """Return all that runs: bootstraps, context commands, those of the task file.
 
-    def list_untrusted_commands(self) -> list[ContextCommand]:
-        """Return those of them that are not going to run; context commands all or none."""
-        bootstraps, inline = self._split_scripts(trusted=False)
-        commands = () if self.are_commands_trusted else self.settings.commands
-        return [*map(_describe_bootstrap, bootstraps), *commands, *inline]
+        Unless `trusted`, return those of them that are not going to run.
+        """
+        bootstraps, inline = self._split_scripts(trusted=trusted)
+        commands = self.settings.commands if self.are_commands_trusted == trusted else ()
+        described = [ContextCommand("Bootstrap", one.script, one.name) for one in bootstraps]
+        return [*described, *commands, *inline]
 
     def _split_scripts(self, *, trusted: bool) -> tuple[list[Bootstrap], list[ContextCommand]]:
         bootstraps = [
@@ -137,13 +135,10 @@ class ContextBuild:
         return context._replace(warnings=[*self.warnings, *context.warnings, *empty])
 
     def _run_inline(self, report: Callable[[str], None], command: str) -> str | None:
-        """Return the output of a command of the task file; None if it is not trusted."""
-        if command not in self._inline_outputs:
-            self._inline_outputs[command] = self._run_inline_once(report, command)
-        return self._inline_outputs[command]
-
-    def _run_inline_once(self, report: Callable[[str], None], command: str) -> str | None:
-        inline = self._make_inline(command)
+        """Return the output of a command of the task file, run once; None if it is not trusted."""
+        if command in self._inline_outputs:
+            return self._inline_outputs[command]
+        inline, self._inline_outputs[command] = self._make_inline(command), None
         if not self._may_run(command, is_project=self._has_project_task):
             message = f"the command {command!r} is not trusted and was not run"
             self.warnings.append(PlanWarning(message, inline.origin, hint=_HINT))
@@ -152,6 +147,7 @@ class ContextBuild:
         self.outputs.append(output)
         report(output.to_audit_line())
         self.warnings += list_output_warnings([output])
+        self._inline_outputs[command] = output.text
         return output.text
 
     def _make_inline(self, command: str) -> ContextCommand:
@@ -165,10 +161,6 @@ class ContextBuild:
 
     def _may_run(self, script: str, *, is_project: bool) -> bool:
         return not is_project or script in self.approved
-
-
-def _describe_bootstrap(bootstrap: Bootstrap) -> ContextCommand:
-    return ContextCommand("Bootstrap", bootstrap.script, bootstrap.name)
 
 
 def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> ContextBuild:
@@ -203,6 +195,6 @@ def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> C
         reader, plan, settings, not refusal, bootstraps, environment, approved,
         [*(w for w in layers.warnings if w not in project.config.warnings), *warnings],
     )  # fmt: skip
-    if not is_preview and build.list_trusted_commands():
+    if not is_preview and build.list_commands(trusted=True):
         build.preview()  # what is missing is said before anything runs
     return build

@@ -114,7 +114,9 @@ class CheckPrograms:
             return _find_missing_package(folder, next(iter(words), ""))
         if program in ("npx", "bunx"):
             return _check_local_program(words, folder)
-        return self._check_script(program, words, folder) if program in _list_managers() else ""
+        if program in load_table("tools")["node_managers"]:
+            return self._check_script(program, words, folder)
+        return ""
 
     def _check_python(self, python: str, words: list[str], folder: Path) -> str:
         """Return the module that `python -m` lacks."""
@@ -215,11 +217,6 @@ def _split_words(line: str) -> Iterator[list[str]]:
         return
     if words:
         yield words
-
-
-def _list_managers() -> list[str]:
-    managers: list[str] = [*load_table("tools")["node_managers"]]
-    return managers
 
 
 def _read_scripts(folder: Path) -> dict[str, str]:

@@ -9,7 +9,6 @@ from cub.actions.managed_files import (
     GITIGNORE_FILE,
     list_gitignore_lines,
     refresh_managed_file,
-    render_managed_file,
 )
 from cub.actions.plan_warnings import warn_tracked_local_files
 from cub.actions.section_edits import merge_plans
@@ -21,7 +20,7 @@ from cub.project.config_layers import parse_layer_bytes, parse_setting_value
 from cub.project.config_writer import set_config_value, set_targets
 from cub.project.executable_config import list_config_commands
 from cub.project.project import Project
-from cub.project.settings import SETTINGS, SettingPath, find_setting
+from cub.project.settings import SETTINGS, find_setting
 from cub.project.targets import normalize_target
 from cub.prompt.templates import load_shipped_templates
 
@@ -61,7 +60,9 @@ def apply_setting(
     inner = keys[2:] if keys[0] == "profiles" else keys
     if keys == ("schema",):
         raise UsageError("schema cannot be set: only migrations write it")
-    if (personal or inner != keys) and inner and _is_project_only(inner):
+    # A key may be one, or a mapping that has such a key in it.
+    is_project_only = any(s.is_project_only for s in SETTINGS if s.path[: len(inner)] == inner)
+    if (personal or inner != keys) and inner and is_project_only:
         raise UsageError(
             f"{key} can only be set in the project's own file", hint="leave out --user"
         )
@@ -98,18 +99,12 @@ def _plan_gitignore(project: Project, config: ProjectConfig) -> Plan:
     """Plan `.cub/.gitignore` as the configuration asks for it, if there is one already."""
     if project.tree.read(GITIGNORE_FILE.path) is None:
         return Plan()
-    templates, lines = load_shipped_templates(), list_gitignore_lines(config)
-    body = render_managed_file(GITIGNORE_FILE, templates, templates.version, lines)
-    result = refresh_managed_file(GITIGNORE_FILE, project.tree, templates, CheckoutState(), body)
+    changed, templates = replace(project, config=config), load_shipped_templates()
+    result = refresh_managed_file(GITIGNORE_FILE, changed, templates, CheckoutState())
     if result.warning is None:
         return Plan((result.edit,) if result.edit else ())
-    old_lines = list_gitignore_lines(project.config)
+    old_lines, lines = list_gitignore_lines(project.config), list_gitignore_lines(config)
     added = " and ".join(line for line in lines if line not in old_lines)
     removed = " and ".join(line for line in old_lines if line not in lines)
     hint = f"add {added} to it" if added else f"remove {removed} from it"
     return Plan((), (replace(result.warning, hint=hint),))
-
-
-def _is_project_only(keys: SettingPath) -> bool:
-    """Return whether a key, or something in its mapping, belongs to the project's file."""
-    return any(s.is_project_only for s in SETTINGS if s.path[: len(keys)] == keys)

@@ -222,16 +222,11 @@ def _plan_sections_once(state: ProjectState, edited_policy: EditedPolicy, *, add
 
 
 def _plan_managed_files(state: ProjectState, local_state: CheckoutState, *, add: bool) -> Plan:
-    edits, warnings = [], []
-    templates, ignored = state.templates, managed_files.list_gitignore_lines(state.project.config)
-    bodies = [
-        (file, managed_files.render_managed_file(file, templates, templates.version, ignored))
-        for file in MANAGED_FILES
-    ]
-    if CURSOR_RULE.path in state.specs and (add or state.files[CURSOR_RULE.path].exists):
-        bodies.append((CURSOR_RULE, state.render_body(CURSOR_RULE.path)))
-    for file, body in bodies:
-        result = managed_files.refresh_managed_file(file, state.tree, templates, local_state, body)
+    edits, warnings, project, templates = [], [], state.project, state.templates
+    has_rule = CURSOR_RULE.path in state.specs and (add or state.files[CURSOR_RULE.path].exists)
+    for file in (*MANAGED_FILES, *[CURSOR_RULE] * has_rule):
+        body = "" if file.template else state.render_body(file.path)
+        result = managed_files.refresh_managed_file(file, project, templates, local_state, body)
         local_state = result.state
         edits += [result.edit] if result.edit else []
         warnings += [result.warning] if result.warning else []
@@ -265,18 +260,14 @@ def _choose_targets(
     project: Project, options: InitOptions
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the project's default targets, and those to write."""
-    is_hidden = _is_agents_md_hidden(project)
+    # Files outside of commits may hide AGENTS.md from Claude Code.
+    is_hidden = find_claude_above(project.root, find_home()) is not None
+    is_hidden = is_hidden or CLAUDE_LOCAL_FILE in find_claude_files(project.tree)
     default = list_targets(project, is_hidden=is_hidden)
     for_agents = list_agent_targets(project, options.agents, is_hidden=is_hidden)
     nested = (resolve_target(project, path) for path in options.paths)
     asked = options.targets or (*default, *for_agents)
     return default, tuple(dict.fromkeys((*asked, *nested)))
-
-
-def _is_agents_md_hidden(project: Project) -> bool:
-    """Tell whether files outside of commits hide AGENTS.md from Claude Code."""
-    is_below = find_claude_above(project.root, find_home()) is not None
-    return is_below or CLAUDE_LOCAL_FILE in find_claude_files(project.tree)
 
 
 def _plan_targets(

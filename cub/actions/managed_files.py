@@ -12,6 +12,7 @@ from cub.errors import NewerVersionError
 from cub.files import FileTree
 from cub.project.checkout_state import CheckoutState
 from cub.project.config import ProjectConfig
+from cub.project.project import Project
 from cub.project.targets import CURSOR_RULE_FILE
 from cub.prompt.templates import TemplateSet
 
@@ -82,11 +83,19 @@ class RefreshResult:
 
 
 def refresh_managed_file(
-    file: ManagedFile, tree: FileTree, templates: TemplateSet, state: CheckoutState, body: str = ""
+    file: ManagedFile,
+    project: Project,
+    templates: TemplateSet,
+    state: CheckoutState,
+    body: str = "",
 ) -> RefreshResult:
-    """Install or refresh one file; keep an edited one, and offer it the new text once."""
-    data, version = tree.read(file.path), templates.version
-    body = body or templates.read_file(file.template)
+    """Install or refresh one file; keep an edited one, and offer it the new text once.
+
+    `body` is the text of a file without a template.
+    """
+    data, version = project.tree.read(file.path), templates.version
+    local = list_gitignore_lines(project.config)
+    body = body or render_managed_file(file, templates, version, local)
     fresh = add_file_header(body, version, file.comment, file.front_matter)
     if data is None:
         return RefreshResult(state, FileEdit(file.path, None, fresh, f"install: {file.purpose}"))
@@ -101,7 +110,7 @@ def refresh_managed_file(
         return RefreshResult(state, FileEdit(file.path, data, fresh, reason))
     if (header and header.version == version) or state.offered_versions.get(file.path) == version:
         return RefreshResult(state)
-    return _offer_new_text(file, tree, fresh, version, state)
+    return _offer_new_text(file, project.tree, fresh, version, state)
 
 
 def match_newline(fresh: bytes, data: bytes) -> bytes:

@@ -235,15 +235,16 @@ def _plan_backup(project: Project, data: bytes) -> Plan:
 def _make_map_context(project: Project, options: MapOptions) -> MapContext:
     root, tree = project.root / options.folder, project.tree
     cache = _get_cache_folder(root)
-    schedule_write = options.schedule_write if cache.is_absolute() else _discard_write
+    # Without a home folder, "~" would be a folder right here.
+    schedule_write = options.schedule_write if cache.is_absolute() else discard_write
     prefix = f"{options.folder}/" if options.folder else ""
     planned = tree.files.items() if isinstance(tree, PlannedTree) else ()
     deleted = tuple(path for path, data in planned if data is None)
     return MapContext(root, cache, deleted, options.progress, schedule_write, prefix)
 
 
-def _discard_write(_write: CacheWrite) -> None:
-    """Drop a write: without a home folder, "~" would be a folder right here."""
+def discard_write(_write: CacheWrite) -> None:
+    """Drop the write of a cache."""
 
 
 def _add_map_header(body: str, tokens: int, estimate: int = 0) -> bytes:

@@ -92,7 +92,9 @@ def _describe_section(file: InstructionFile, state: ProjectState, fault: CubErro
         line = file.error.line
         return f"broken at line {line}" if line else f"unusable: {file.error.message}"
     if file.section is None:
-        return _describe_missing_section(file, fault)
+        is_outside = file.missing and file.missing.is_outside_checkout
+        absent = f"unmarked at line {fault.line}" if fault else "missing"
+        return "not in this checkout" if is_outside else absent
     if fault:
         return f"newer than this cub (v{file.section.version})"
     if file.section.author == "cub" and (blocking_path := _find_blocking_target(file, state)):
@@ -101,12 +103,6 @@ def _describe_section(file: InstructionFile, state: ProjectState, fault: CubErro
     if spec and file.section.is_current(render_section(state.templates, version, spec), version):
         return f"current (v{version})"
     return _describe_outdated(file.section, version)
-
-
-def _describe_missing_section(file: InstructionFile, fault: CubError | None) -> str:
-    if file.missing and file.missing.is_outside_checkout:
-        return "not in this checkout"
-    return f"unmarked at line {fault.line}" if fault else "missing"
 
 
 def _find_blocking_target(file: InstructionFile, state: ProjectState) -> str:
@@ -136,7 +132,7 @@ def _make_rule_row(state: ProjectState) -> FileStatus:
     if not row.state.startswith("current"):
         return row
     body, local_state = state.render_body(path), state.local_state
-    result = refresh_managed_file(CURSOR_RULE, state.tree, state.templates, local_state, body)
+    result = refresh_managed_file(CURSOR_RULE, state.project, state.templates, local_state, body)
     return replace(row, state="stale") if result.edit else row
 
 

@@ -60,8 +60,14 @@ def warn_other_faults(
 ) -> Iterator[PlanWarning]:
     """Yield what is wrong with files that are not broken, with a hint for each."""
     for file in files:
-        if not _is_broken(state, file):
-            yield from _describe_other_fault(state, file)
+        if _is_broken(state, file):
+            continue
+        if fault := state.find_fault(file):
+            yield PlanWarning(fault.message, file.path, hint=fault.hint)
+        elif file.section and file.section.author == "edited":
+            hint = "run `cub update --edited move` to move the edit below the section"
+            line = file.section.start + 1
+            yield PlanWarning("the managed section was edited manually", file.path, line, hint)
 
 
 def _is_broken(state: ProjectState, file: InstructionFile) -> bool:
@@ -77,15 +83,6 @@ def _read_document(state: ProjectState, file: InstructionFile) -> Document | Non
         return file.document if data is None else Document.parse(data, file.path)
     except CubError:
         return None
-
-
-def _describe_other_fault(state: ProjectState, file: InstructionFile) -> Iterator[PlanWarning]:
-    if fault := state.find_fault(file):
-        yield PlanWarning(fault.message, file.path, hint=fault.hint)
-    elif file.section and file.section.author == "edited":
-        hint = "run `cub update --edited move` to move the edit below the section"
-        line = file.section.start + 1
-        yield PlanWarning("the managed section was edited manually", file.path, line, hint)
 
 
 def _inspect_file(state: ProjectState, files: Sequence[InstructionFile]) -> BrokenFile:

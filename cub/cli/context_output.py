@@ -44,8 +44,8 @@ def print_context_sources(
         for source in result.sources
     ]
     for commands, why in (
-        (build.list_trusted_commands(), "would run"),
-        (build.list_untrusted_commands(), "not trusted: would not run"),
+        (build.list_commands(trusted=True), "would run"),
+        (build.list_commands(trusted=False), "not trusted: would not run"),
     ):
         rows += [(f"{command.name} ({command.origin})", "", "", why) for command in commands]
     rows.append(("in all", "", f"{estimate(result.text):,}", ""))

@@ -30,12 +30,6 @@ _PROBE = "<!-- end -->\n"
 _FIRST_PARSED_CHARS = 4096  # after an opener; later rounds parse more
 
 
-@lru_cache(maxsize=4)  # one command asks for the boundaries of a text several times
-def find_boundaries(text: str) -> BlockBoundaries:
-    """Return the boundaries of `text`."""
-    return BlockBoundaries(text)
-
-
 class BlockBoundaries:
     """Find the boundaries of `text` (LF line endings), from the top as far as they are asked for.
 
@@ -157,3 +151,7 @@ class BlockBoundaries:
 
     def _get_offset(self, line: int) -> int:
         return self._starts[line] if line < len(self) else len(self._text)
+
+
+# One command asks for the boundaries of a text several times.
+find_boundaries = lru_cache(maxsize=4)(BlockBoundaries)

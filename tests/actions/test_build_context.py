@@ -106,7 +106,7 @@ def test_a_preview_runs_nothing_and_needs_no_trust(tmp_path: Path) -> None:
 
 def test_all_that_will_run_is_listed_and_nothing_else(tmp_path: Path) -> None:
     stores = make_project(tmp_path, CONFIG)
-    trusted = prepare(stores, trust=True).list_trusted_commands()
+    trusted = prepare(stores, trust=True).list_commands(trusted=True)
     assert [(command.name, command.command) for command in trusted] == [
         ("Bootstrap", TOUCH),
         ("Bootstrap", "#!/bin/sh\ntouch ran-field\n"),
@@ -114,9 +114,9 @@ def test_all_that_will_run_is_listed_and_nothing_else(tmp_path: Path) -> None:
         ("Command", "touch ran-inline; echo INLINE"),
     ]
     preview = prepare(stores, is_preview=True)
-    assert preview.list_untrusted_commands() == trusted
-    assert preview.list_trusted_commands() == []
-    mine = prepare(stores, exec_lines=["echo x"], no_context_exec=True).list_trusted_commands()
+    assert preview.list_commands(trusted=False) == trusted
+    assert preview.list_commands(trusted=True) == []
+    mine = prepare(stores, exec_lines=["echo x"], no_context_exec=True).list_commands(trusted=True)
     assert [command.command for command in mine] == ["echo x"]
 
 

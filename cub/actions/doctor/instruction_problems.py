@@ -8,12 +8,11 @@ from cub.actions import plan_warnings
 from cub.actions.agent_readers import warn_missed_texts
 from cub.actions.doctor.findings import Finding
 from cub.actions.managed_files import MAP
-from cub.actions.project_map import has_map_cache, plan_fresh_map
+from cub.actions.project_map import discard_write, has_map_cache, plan_fresh_map
 from cub.actions.project_state import ProjectState
 from cub.actions.section_specs import ROOT_FILES
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError, NewerVersionError
-from cub.files.internal_files import CacheWrite
 from cub.project.instruction_files import InstructionFile, remove_duplicates
 from cub.prompt.section_text import render_section
 from cub.repomap.listing.file_listing import list_files
@@ -92,7 +91,7 @@ def find_stale_map(state: ProjectState) -> Iterator[Finding]:
     if not has_map or not (is_small or has_map_cache(project)):
         return
     try:
-        plan, _ = plan_fresh_map(project, schedule_write=_skip_write, check=True)
+        plan, _ = plan_fresh_map(project, schedule_write=discard_write, check=True)
     except CubError as error:
         yield Finding.from_error("D416", error)
         return
@@ -100,7 +99,3 @@ def find_stale_map(state: ProjectState) -> Iterator[Finding]:
         yield Finding("D416", warning.message, warning.path, warning.line, "cub map")
     if plan.edits and not plan.warnings:
         yield Finding("D416", "the map was edited", MAP, None, "cub map")
-
-
-def _skip_write(_write: CacheWrite) -> None:
-    """Drop the write of a cache."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from cub.actions.managed_files import MANAGED_FILES
 from cub.actions.migration.steps import (
@@ -33,24 +32,20 @@ from cub.project.project import Project
 FIRST_SCHEMA = 1  # the layout of the first release, which recorded no number
 
 
-class MigrationResult(NamedTuple):
-    """Hold what migrations write, and the project as they leave it."""
-
-    plan: Plan
-    project: Project
-
-
 def plan_migrations(
     project: Project, *, prune: bool = False, folder: Path | None = None
-) -> MigrationResult:
-    """Plan the migrations in `folder` (or the shipped ones), before everything else is planned."""
+) -> tuple[Plan, Project]:
+    """Plan the migrations in `folder` (or the shipped ones), before everything else is planned.
+
+    The project comes back as the plan leaves it.
+    """
     folder = folder or get_migrations_folder()
     builder = _build_plan(project, folder, prune=prune)
     if builder.plan.is_empty:
-        return MigrationResult(builder.plan, project)
+        return builder.plan, project
     schema, is_commit = find_newest_number(folder), project.is_commit
     migrated = Project.from_tree(project.root, builder.tree, is_commit=is_commit, schema=schema)
-    return MigrationResult(builder.plan, migrated)
+    return builder.plan, migrated
 
 
 def _build_plan(project: Project, folder: Path, *, prune: bool) -> PlanBuilder:
@@ -60,7 +55,7 @@ def _build_plan(project: Project, folder: Path, *, prune: bool) -> PlanBuilder:
     for migration in _list_pending(project, folder):
         if _has_traces(migration.traces, builder.tree):
             applied_numbers.add(migration.number)
-            builder.label = _make_label(migration)
+            builder.label = f"migrate to schema {migration.number}"
             is_adopted |= has_prunable_files(migration, builder)
             apply_migration(migration, builder, schema, prune=prune)
             is_adopted |= bool(builder.edits)
@@ -69,7 +64,7 @@ def _build_plan(project: Project, folder: Path, *, prune: bool) -> PlanBuilder:
     if is_adopted or (recorded is not None and recorded < schema):
         _record_schema(builder, schema, summaries)
     for migration in load_migrations(folder) if prune else ():
-        builder.label = _make_label(migration)
+        builder.label = f"migrate to schema {migration.number}"
         if migration in applied:
             prune_leftover_files(migration, builder)
         elif migration.number not in applied_numbers:
@@ -127,10 +122,6 @@ def _has_traces(traces: LayoutTraces, tree: FileTree) -> bool:
 
     has_shared = exists(traces.shared_paths) and not exists(traces.current_paths)
     return has_shared or exists(traces.old_paths)
-
-
-def _make_label(migration: Migration) -> str:
-    return f"migrate to schema {migration.number}"
 
 
 def _record_schema(builder: PlanBuilder, schema: int, summaries: list[str]) -> None:

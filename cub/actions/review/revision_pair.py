@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import posixpath
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 
 from cub.actions.project_state import ProjectState, load_project_state
@@ -41,9 +43,11 @@ class RevisionPair:
     @cached_property
     def linked_paths(self) -> frozenset[str]:
         """Return the targets of the root's instruction files that are links to other names."""
-        names = {row.path for row in TARGETS}
-        sides = (self.old, self.new)
-        return frozenset(_resolve_link(side, name) for side in sides for name in names) - names
+        names, paths = {row.path for row in TARGETS}, set[str]()
+        for side, name in product((self.old, self.new), names):
+            with suppress(PathError):
+                paths.add(side.resolve_path(name))
+        return frozenset(paths - names)
 
     def find_project_folder(self, path: str, change: EntryChange) -> str:
         """Return the nearest folder above `path` with a `.cub/`, "" for the root's."""
@@ -97,13 +101,6 @@ def _read_or_none(side: CommitTree, path: str) -> bytes | None:
         return side.read(path)
     except PathError:
         return None
-
-
-def _resolve_link(side: CommitTree, path: str) -> str:
-    try:
-        return side.resolve_path(path)
-    except PathError:
-        return path
 
 
 def diff_versions(path: str, before: bytes | None, after: bytes | None) -> tuple[str, ...]:

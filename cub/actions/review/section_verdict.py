@@ -29,17 +29,9 @@ from cub.prompt.section_text import SectionSpec, recognize_section, render_secti
 from cub.prompt.templates import TemplateSet
 
 SectionVerdict = Literal[
-    "verified",
-    "stale",
-    "older",
-    "drawn",
-    "removed",
-    "edited",
-    "unknown",
-    "unrecognized",
-    "newer",
+    "verified", "stale", "older", "drawn", "removed", "edited", "unknown", "unrecognized", "newer",
     "broken",
-]
+]  # fmt: skip
 _FINE_VERDICTS = ("verified", "stale", "older", "drawn", "removed")
 VERDICT_MEANINGS: dict[SectionVerdict, str] = {
     "verified": "verified: exactly what its template renders for this commit",

@@ -119,22 +119,12 @@ def install_git_files(lock: ProjectLock) -> None:
 
 def plan_git_files(project: Project) -> Plan:
     """Plan the files that tell git about `.cub/`."""
-    from cub.actions.managed_files import (
-        GIT_FILES,
-        list_gitignore_lines,
-        refresh_managed_file,
-        render_managed_file,
-    )
+    from cub.actions.managed_files import GIT_FILES, refresh_managed_file
     from cub.project.checkout_state import CheckoutState
     from cub.prompt.templates import load_shipped_templates
 
-    templates = load_shipped_templates()
-    local = list_gitignore_lines(project.config)
-    edits = []
-    for file in GIT_FILES:
-        body = render_managed_file(file, templates, templates.version, local)
-        plan = refresh_managed_file(file, project.tree, templates, CheckoutState(), body)
-        edits.append(plan.edit)
+    templates, state = load_shipped_templates(), CheckoutState()
+    edits = (refresh_managed_file(file, project, templates, state).edit for file in GIT_FILES)
     return Plan(tuple(filter(None, edits)))
 
 

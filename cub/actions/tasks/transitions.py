@@ -11,7 +11,7 @@ from cub.errors import CubError
 from cub.store.dependencies import is_startable, list_blockers
 from cub.store.jsonl import Record
 from cub.store.leases import make_lease
-from cub.store.task_index import TaskIndex, TaskSummary
+from cub.store.task_index import TaskSummary
 from cub.store.task_schema import CLOSED, IN_PROGRESS, OPEN, PARKED
 from cub.store.timestamps import normalize_timestamp
 
@@ -41,7 +41,7 @@ def close_tasks(
 ) -> TaskResult:
     """Close tasks, and every epic that has all its tasks done by that."""
     with stores.transaction() as transaction:
-        for key in _find_ids(keys, transaction.tasks):
+        for key in dict.fromkeys(map(transaction.tasks.find_id, keys)):
             task = transaction.tasks[key]
             if task.is_closed and reason in (None, task.reason):
                 record = transaction.tasks.read_record(key)
@@ -71,7 +71,7 @@ def reopen_tasks(stores: Stores, keys: Sequence[str]) -> TaskResult:
 def park_tasks(stores: Stores, keys: Sequence[str], note: str = "") -> TaskResult:
     """Park tasks until somebody reopens them; what waits for them still waits."""
     with stores.transaction() as transaction:
-        for key in _find_ids(keys, transaction.tasks):
+        for key in dict.fromkeys(map(transaction.tasks.find_id, keys)):
             task = transaction.tasks[key]
             if task.is_closed:
                 raise CubError(f"{key} is closed", hint=f"run `cub task reopen {key}` first")
@@ -184,7 +184,3 @@ def _warn_open_children(transaction: TaskTransaction, summary: TaskSummary) -> N
         few = ", ".join(open_ids[:3]) + (", …" if len(open_ids) > 3 else "")
         what = f"{summary.id} is closed, but has open subtasks: {few}"
         transaction.result.warnings.append(PlanWarning(what))
-
-
-def _find_ids(keys: Sequence[str], tasks: TaskIndex) -> list[str]:
-    return list(dict.fromkeys(tasks.find_id(key) for key in keys))

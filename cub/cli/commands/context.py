@@ -270,7 +270,7 @@ def _write_file(path: Path, shown: str, data: bytes) -> None:
 def _build(build: ContextBuild, options: ContextOptions) -> AssembledContext:
     """Run what belongs to the context, and return it."""
     if options.confirm:
-        confirm_commands(build.list_trusted_commands())
+        confirm_commands(build.list_commands(trusted=True))
     for run in build.run_bootstraps():
         output.print_message(f"Bootstrap: {run.bootstrap.name}")
         for line in run.text.splitlines():

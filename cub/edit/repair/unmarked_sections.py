@@ -182,10 +182,8 @@ def list_unmarked_choices(
         data = rebuild_document(document, _list_cub_lines(document, sections))
         choices.append(RepairChoice(f"drop {_describe_parts(proven)}", _PROVEN, data))
     comments = {line for part in sections for line in range(part.start, part.body_start)}
-    data, reason = (
-        rebuild_document(document, comments),
-        "cub's text becomes yours and stays where it is",
-    )
+    data = rebuild_document(document, comments)
+    reason = "cub's text becomes yours and stays where it is"
     return [*choices, RepairChoice("keep all text as yours", reason, data)]
 
 

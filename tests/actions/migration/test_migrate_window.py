@@ -23,7 +23,7 @@ MOVE = "where: {files: [a]}\nsteps: [{move: {from: a, to: b}}]\n"
 def migrated(root: Path, folder: Path, schema: int = 3) -> Plan:
     with lock_project(root) as held:
         project = Project.from_tree(root, DiskTree(root), schema=schema)
-        plan = plan_migrations(project, folder=folder).plan
+        plan, _ = plan_migrations(project, folder=folder)
         apply_plan(plan, held)
     return plan
 
