@@ -181,8 +181,14 @@ def select_deletable_tasks(
     named = [tasks.find_id(text) for text in texts]
     parts = [task.id for key in named for task in list_descendants(key, tasks)] if recursive else []
     chosen = list(dict.fromkeys([*named, *parts]))
-    left_parts = [*_describe_parts(tasks, chosen)]
-    waiting = [] if force else [*_describe_waiting(tasks, chosen)]
+    deleted = set(chosen)
+    others = [task for task in tasks if task.id not in deleted]
+    left_parts = [f"{t.id} is part of {t.parent}" for t in others if t.parent in deleted]
+    waiting = [
+        f"{task.id} waits for {', '.join(sorted(needs))}"
+        for task in (() if force else others)
+        if not task.is_closed and (needs := deleted.intersection(task.depends_on))
+    ]
     if left_parts or waiting:
         raise _make_refusal(chosen, left_parts, waiting)
     return chosen
@@ -210,22 +216,6 @@ def delete_tasks(
             if not task.is_closed:
                 close_done_parents(transaction, task.parent)
     return transaction.result
-
-
-def _describe_parts(tasks: TaskIndex, chosen: Sequence[str]) -> Iterator[str]:
-    deleted = set(chosen)
-    for task in tasks:
-        if task.parent in deleted and task.id not in deleted:
-            yield f"{task.id} is part of {task.parent}"
-
-
-def _describe_waiting(tasks: TaskIndex, chosen: Sequence[str]) -> Iterator[str]:
-    """Yield open tasks that wait for a task to be deleted."""
-    deleted = set(chosen)
-    for task in tasks:
-        needs = deleted.intersection(task.depends_on)
-        if needs and task.id not in deleted and not task.is_closed:
-            yield f"{task.id} waits for {', '.join(sorted(needs))}"
 
 
 def _make_refusal(chosen: Sequence[str], left_parts: list[str], waiting: list[str]) -> CubError:

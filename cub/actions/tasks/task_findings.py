@@ -69,11 +69,6 @@ def find_dependency_problems(
     """Yield what keeps tasks from ever being ready, and tasks without their parent."""
     ready = find_ready_tasks(tasks, lease_checker.is_expired)
     yield from find_unreachable_tasks(ready, tasks.deleted_summaries)
-    yield from _find_missing_parents(tasks)
-
-
-def _find_missing_parents(tasks: TaskIndex) -> Iterator[TaskProblem]:
-    """Yield tasks with a parent that does not exist."""
     for task in tasks:
         if task.parent and task.parent not in tasks:
             why = "was deleted" if task.parent in tasks.deleted_summaries else "does not exist"

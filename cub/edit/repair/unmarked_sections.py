@@ -127,8 +127,10 @@ def _find_comments(document: Document) -> list[_Comments]:
     named = (number for number, line in enumerate(document.lines) if b"cub" in line)
     lines = [number for number in named if is_header_comment(document.get_line(number))]
     runs: list[_Comments] = []
+    count = len(document.lines)
     for number in sorted(filter_html_lines(document, lines)):
-        text = _skip_blank_lines(document, number + 1)
+        after = range(number + 1, count)
+        text = next((n for n in after if document.lines[n].strip()), count)
         fresh = _Comments(number, number + 1, text, is_digest_comment(document.get_line(number)))
         if runs and runs[-1].text == number:
             above = runs.pop()
@@ -136,11 +138,6 @@ def _find_comments(document: Document) -> list[_Comments]:
             fresh = fresh._replace(start=above.start, has_digest=has_digest)
         runs.append(fresh)
     return runs
-
-
-def _skip_blank_lines(document: Document, start: int) -> int:
-    numbers = range(start, len(document.lines))
-    return next((n for n in numbers if document.lines[n].strip()), len(document.lines))
 
 
 def _follow_digest(document: Document, comments: _Comments) -> UnmarkedSection:
