@@ -5,14 +5,12 @@ cub's part is verified, the users' text is shown as a diff, and changed commands
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from cub.actions.managed_files import CONSTITUTION, CURSOR_RULE, MANAGED_FILES, MAP_FILE
-from cub.actions.review.revision_pair import RevisionPair, describe_mode_change, diff_versions
+from cub.actions.review.revision_pair import ChangedFile, RevisionPair, diff_versions
 from cub.actions.review.section_verdict import (
     SectionReview,
     SectionSide,
@@ -28,7 +26,6 @@ from cub.errors import CubError
 from cub.git import (
     CommitRange,
     CommitTree,
-    EntryChange,
     ObjectReader,
     TreeEntry,
     iter_changed_entries,
@@ -91,32 +88,29 @@ def review_range(
     files: list[FileReview] = []
     executable_changes = list(list_changed_commands(commits, CONFIG_FILE))
     for path, change in iter_changed_entries(objects, old.find_entry(""), new.find_entry("")):
+        file = ChangedFile(commits, path, change)
         if find_target(path) or path.endswith(_FILE_NAMES) or path in commits.linked_paths:
-            files += _review_file(path, commits, change)
-        executable_changes += find_executable_changes(path, commits, change)
+            files += _review_file(file)
+        executable_changes += find_executable_changes(file)
     return Review(commit_range, tuple(files), tuple(executable_changes))
 
 
-def _review_file(path: str, commits: RevisionPair, change: EntryChange) -> Iterator[FileReview]:
-    folder, templates = commits.find_project_folder(path, change), commits.templates
-    local_path = posixpath.relpath(path, folder or ".")
-    before, after = commits.read_entries(change)
+def _review_file(file: ChangedFile) -> Iterator[FileReview]:
+    path, change, (before, after) = file.path, file.change, file.versions
     review: SectionReview | None = None
-    if file := _MANAGED_FILES.get(local_path):
-        find_file_spec = partial(commits.find_file_spec, path, folder)
-        review = review_managed_file(file, path, before, after, templates, find_file_spec)
-    elif local_path == CONSTITUTION:
-        review = review_constitution(path, before, after, templates)
-    elif local_path != CONFIG_FILE:
-        if not find_target(path) and path not in commits.linked_paths:
+    if managed := _MANAGED_FILES.get(file.local_path):
+        review = review_managed_file(managed, file)
+    elif file.local_path == CONSTITUTION:
+        review = review_constitution(file)
+    elif file.local_path != CONFIG_FILE:
+        if not find_target(path) and path not in file.commits.linked_paths:
             return
-        find_spec = partial(commits.find_section_spec, path, folder)
         old, new = _parse_side(path, change.old, before), _parse_side(path, change.new, after)
-        review = review_section(path, old, new, templates, find_spec)
+        review = review_section(file, old, new)
         before, after = _extract_user_text(old, new), _extract_user_text(new, old)
     own_diff = () if review and review.whole else diff_versions(path, before, after)
     kind: EditKind = "create" if not change.old else "update" if change.new else "delete"
-    yield FileReview(path, kind, review, own_diff, describe_mode_change(change))
+    yield FileReview(path, kind, review, own_diff, file.mode_change)
 
 
 def _parse_side(path: str, entry: TreeEntry | None, data: bytes | None) -> SectionSide:
@@ -174,16 +168,15 @@ def list_changed_commands(commits: RevisionPair, path: str) -> Iterator[Executab
             yield ExecutableChange("command", path, tuple(lines))
 
 
-def find_executable_changes(
-    path: str, commits: RevisionPair, change: EntryChange
-) -> Iterator[ExecutableChange]:
+def find_executable_changes(file: ChangedFile) -> Iterator[ExecutableChange]:
     """Yield the change of one file if it runs something; the root's configuration is separate."""
+    path = file.path
     if path.endswith(f"/{CONFIG_FILE}"):
-        yield from list_changed_commands(commits, path)
+        yield from list_changed_commands(file.commits, path)
         return
     kind = classify_executable_path(path)
-    if not kind and any(entry and entry.is_reference for entry in change):
+    if not kind and any(entry and entry.is_reference for entry in file.change):
         kind = classify_executable_path(f"{path}/")
     if kind:
-        lines = (*describe_mode_change(change), *diff_versions(path, *commits.read_entries(change)))
+        lines = (*file.mode_change, *file.format_diff())
         yield ExecutableChange(kind, path, lines or ("an empty file",))

@@ -1,4 +1,4 @@
-"""Read both commits of a review, the projects in them, and the differences between their files."""
+"""Read both commits of a review, the projects in them, and the files that differ."""
 
 from __future__ import annotations
 
@@ -32,10 +32,6 @@ class RevisionPair:
     templates: TemplateSet
     _states: dict[str, ProjectState] = field(default_factory=dict)
 
-    def read_entries(self, change: EntryChange) -> tuple[bytes | None, bytes | None]:
-        """Return the bytes before and after; of a link its target, of a submodule its commit."""
-        return self._read_entry(change.old), self._read_entry(change.new)
-
     def read_files(self, path: str) -> tuple[bytes | None, bytes | None]:
         """Return the contents of `path` before and after, with links followed."""
         return _read_or_none(self.old, path), _read_or_none(self.new, path)
@@ -49,31 +45,8 @@ class RevisionPair:
                 paths.add(side.resolve_path(name))
         return frozenset(paths - names)
 
-    def find_project_folder(self, path: str, change: EntryChange) -> str:
-        """Return the nearest folder above `path` with a `.cub/`, "" for the root's."""
-        side = self.old if change.new is None else self.new
-        folder = posixpath.dirname(path)
-        while folder and not side.has_folder(f"{folder}/.cub"):
-            folder = posixpath.dirname(folder)
-        return folder
-
-    def find_section_spec(self, path: str, project_folder: str) -> SectionSpec:
-        """Return the spec of a file's section, or the one that it would have as a target."""
-        state, path = self._load_state(project_folder), _make_relative(path, project_folder)
-        file = state.files.get(path)
-        if spec := state.find_spec(file.identity_key if file else state.tree.get_identity(path)):
-            return spec
-        if is_nested_target(path):
-            root = posixpath.relpath("AGENTS.md", posixpath.dirname(path))
-            return SectionSpec("nested", root=root)
-        return SectionSpec("agents")
-
-    def find_file_spec(self, path: str, project_folder: str) -> SectionSpec | None:
-        """Return the spec of a whole file; None if it is not a target."""
-        specs = self._load_state(project_folder).specs
-        return specs.get(_make_relative(path, project_folder))
-
-    def _load_state(self, project_folder: str) -> ProjectState:
+    def load_state(self, project_folder: str) -> ProjectState:
+        """Return what the project in a folder of the new commit asks for."""
         if project_folder not in self._states:
             prefix = posixpath.join(self.new.prefix, project_folder)
             tree = CommitTree(self.new.objects, self.new.commit, prefix)
@@ -86,14 +59,67 @@ class RevisionPair:
             self._states[project_folder] = load_project_state(project, templates=self.templates)
         return self._states[project_folder]
 
+
+@dataclass(frozen=True)
+class ChangedFile:
+    """Hold a file that differs between the commits of a review."""
+
+    commits: RevisionPair
+    path: str
+    change: EntryChange
+
+    @cached_property
+    def versions(self) -> tuple[bytes | None, bytes | None]:
+        """Return the bytes before and after; of a link its target, of a submodule its commit."""
+        return self._read_entry(self.change.old), self._read_entry(self.change.new)
+
+    @cached_property
+    def project_folder(self) -> str:
+        """Return the nearest folder above it with a `.cub/`, "" for the root's."""
+        side = self.commits.old if self.change.new is None else self.commits.new
+        folder = posixpath.dirname(self.path)
+        while folder and not side.has_folder(f"{folder}/.cub"):
+            folder = posixpath.dirname(folder)
+        return folder
+
+    @property
+    def local_path(self) -> str:
+        """Return its path in that folder."""
+        return posixpath.relpath(self.path, self.project_folder or ".")
+
+    @property
+    def mode_change(self) -> tuple[str, ...]:
+        """Return git's words about modes in a diff; nothing for a plain new file."""
+        old, new = (entry and entry.mode for entry in self.change)
+        if old is not None and new is not None and old != new:
+            return f"old mode {old:06o}", f"new mode {new:06o}"
+        if old is None and new not in (None, _FILE_MODE):
+            return (f"new file mode {new:06o}",)
+        return ()
+
+    def format_diff(self) -> tuple[str, ...]:
+        """Return the difference of its versions."""
+        return diff_versions(self.path, *self.versions)
+
+    def find_section_spec(self) -> SectionSpec:
+        """Return the spec of its section, or the one that it would have as a target."""
+        state, path = self.commits.load_state(self.project_folder), self.local_path
+        file = state.files.get(path)
+        if spec := state.find_spec(file.identity_key if file else state.tree.get_identity(path)):
+            return spec
+        if is_nested_target(path):
+            root = posixpath.relpath("AGENTS.md", posixpath.dirname(path))
+            return SectionSpec("nested", root=root)
+        return SectionSpec("agents")
+
+    def find_file_spec(self) -> SectionSpec | None:
+        """Return the spec of a whole file; None if it is not a target."""
+        return self.commits.load_state(self.project_folder).specs.get(self.local_path)
+
     def _read_entry(self, entry: TreeEntry | None) -> bytes | None:
         if entry and entry.is_submodule:
             return f"Subproject commit {entry.oid}\n".encode()  # git's words for it
-        return self.new.objects.read_blob(entry.oid) if entry else None
-
-
-def _make_relative(path: str, folder: str) -> str:
-    return posixpath.relpath(path, folder or ".")
+        return self.commits.new.objects.read_blob(entry.oid) if entry else None
 
 
 def _read_or_none(side: CommitTree, path: str) -> bytes | None:
@@ -109,13 +135,3 @@ def diff_versions(path: str, before: bytes | None, after: bytes | None) -> tuple
     if old != new:
         return tuple(diff_texts(old, new, path, "before", "after"))
     return ("only line endings changed",) if before and before != after else ()
-
-
-def describe_mode_change(change: EntryChange) -> tuple[str, ...]:
-    """Return git's words about modes in a diff; nothing for a plain new file."""
-    old, new = (entry and entry.mode for entry in change)
-    if old is not None and new is not None and old != new:
-        return f"old mode {old:06o}", f"new mode {new:06o}"
-    if old is None and new not in (None, _FILE_MODE):
-        return (f"new file mode {new:06o}",)
-    return ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Literal, NamedTuple
@@ -17,7 +17,7 @@ from cub.actions.managed_files import (
     ManagedFile,
     render_managed_file,
 )
-from cub.actions.review.revision_pair import diff_versions
+from cub.actions.review.revision_pair import ChangedFile
 from cub.actions.section_edits import diff_hand_edits
 from cub.edit.digests import compute_digest, matches_digest
 from cub.edit.document import Document, decode_with_lf
@@ -78,19 +78,10 @@ class SectionSide(NamedTuple):
     document: Document | None = None
 
 
-def review_section(
-    path: str,
-    old: SectionSide,
-    new: SectionSide,
-    templates: TemplateSet,
-    find_spec: Callable[[], SectionSpec],
-) -> SectionReview | None:
-    """Review a section that has changed; return None for one that has not.
-
-    `find_spec` returns its spec in the new commit; it is called only when it is needed.
-    """
+def review_section(file: ChangedFile, old: SectionSide, new: SectionSide) -> SectionReview | None:
+    """Review a section that has changed; return None for one that has not."""
     before, after = old.section, new.section
-    version, diff = before.version if before else None, _diff_sections(path, before, after)
+    version, diff = before.version if before else None, _diff_sections(file.path, before, after)
     if new.fault:
         if old.fault and old.fault.message == new.fault.message:
             return None  # it was broken in the same way before: the change did not do that
@@ -100,28 +91,25 @@ def review_section(
         return SectionReview("removed", version, None, None, diff) if before else None
     if before and _make_key(before) == _make_key(after):
         return None
-    verdict, hand_diff = _judge_section(path, before, after, templates, find_spec)
-    notes = templates.list_changes(version, after.version) if version is not None else ()
+    verdict, hand_diff = _judge_section(file, before, after)
+    list_changes = file.commits.templates.list_changes
+    notes = list_changes(version, after.version) if version is not None else ()
     line = after.start + 1
     return SectionReview(verdict, version, after.version, line, diff, hand_diff, notes)
 
 
 def _judge_section(
-    path: str,
-    old_section: Section | None,
-    section: Section,
-    templates: TemplateSet,
-    find_spec: Callable[[], SectionSpec],
+    file: ChangedFile, old_section: Section | None, section: Section
 ) -> tuple[SectionVerdict, tuple[str, ...]]:
-    version = section.version
+    templates, version = file.commits.templates, section.version
     if version > templates.version:
         return "newer", ()
-    spec = find_spec()
+    spec = file.find_section_spec()
     body = render_section(templates, version, spec) if templates.has_version(version) else ""
     if section.is_current(body, version):
         return "verified", ()
     original = recognize_section(templates, version, section.digest, spec)
-    hand_diff = tuple(diff_hand_edits(path, section, original, body))
+    hand_diff = tuple(diff_hand_edits(file.path, section, original, body))
     if section.author != "cub":
         return section.author, hand_diff
     if original is not None:
@@ -157,40 +145,29 @@ def _diff_sections(path: str, old: Section | None, new: Section | None) -> tuple
     return tuple(diff_texts(before, after, path, "section before", "section after"))
 
 
-def review_managed_file(
-    file: ManagedFile,
-    path: str,
-    before: bytes | None,
-    after: bytes | None,
-    templates: TemplateSet,
-    find_spec: Callable[[], SectionSpec | None],
-) -> SectionReview | None:
-    """Review one of cub's own files; return None if its new text is a user's.
-
-    `find_spec` is called if the text depends on the project; it returns None for what is no target.
-    """
-    old, new = (parse_file_header(data) if data is not None else None for data in (before, after))
+def review_managed_file(managed: ManagedFile, file: ChangedFile) -> SectionReview | None:
+    """Review one of cub's own files; return None if its new text is a user's."""
+    old, new = (parse_file_header(data) if data is not None else None for data in file.versions)
     old_version, new_version = (header.version if header else None for header in (old, new))
-    diff = diff_versions(path, before, after)
-    if after is None:
+    diff = file.format_diff()
+    if file.versions[1] is None:
         return SectionReview("removed", old_version, None, diff=diff, whole=True) if old else None
-    if new is None or (not new.is_intact and file is not CURSOR_RULE):
+    if new is None or (not new.is_intact and managed is not CURSOR_RULE):
         return None
     if not new.is_intact:  # an instruction file: nothing in it is the user's
         return SectionReview("edited", old_version, new_version, diff=diff, whole=True)
-    verdict = _judge_whole_file(file, new, templates, find_spec)
+    verdict = _judge_whole_file(managed, new, file)
     return SectionReview(verdict, old_version, new_version, diff=diff, whole=True)
 
 
-def review_constitution(
-    path: str, before: bytes | None, after: bytes | None, templates: TemplateSet
-) -> SectionReview | None:
+def review_constitution(file: ChangedFile) -> SectionReview | None:
     """Review the constitution as cub installs it; return None if a user has written in it."""
-    old, new = (_find_installed_version(data, templates) for data in (before, after))
+    before, after = file.versions
+    old, new = (_find_installed_version(data, file.commits.templates) for data in file.versions)
     if (old is None and before is not None) or (new is None and after is not None):
         return None
     verdict: SectionVerdict = "removed" if after is None else "verified"
-    return SectionReview(verdict, old, new, diff=diff_versions(path, before, after), whole=True)
+    return SectionReview(verdict, old, new, diff=file.format_diff(), whole=True)
 
 
 def _find_installed_version(data: bytes | None, templates: TemplateSet) -> int | None:
@@ -202,22 +179,20 @@ def _find_installed_version(data: bytes | None, templates: TemplateSet) -> int |
 
 
 def _judge_whole_file(
-    file: ManagedFile,
-    header: FileHeader,
-    templates: TemplateSet,
-    find_spec: Callable[[], SectionSpec | None],
+    managed: ManagedFile, header: FileHeader, file: ChangedFile
 ) -> SectionVerdict:
     """Judge a whole file; its digest must be that of a text of its version."""
-    if header.version > (MAP_FORMAT if file is MAP_FILE else templates.version):
+    templates, version = file.commits.templates, header.version
+    if version > (MAP_FORMAT if managed is MAP_FILE else templates.version):
         return "newer"
-    if file is MAP_FILE:
+    if managed is MAP_FILE:
         return "drawn"
-    if not templates.has_version(header.version):
+    if not templates.has_version(version):
         return "unrecognized"
-    spec = None if file.template else find_spec()
-    for number, body in enumerate(_iter_possible_bodies(file, templates, header.version, spec)):
-        if header.matches(body.encode(), file.front_matter.encode()):
-            stale = not file.template and (number or not spec)
+    spec = None if managed.template else file.find_file_spec()
+    for number, body in enumerate(_iter_possible_bodies(managed, templates, version, spec)):
+        if header.matches(body.encode(), managed.front_matter.encode()):
+            stale = not managed.template and (number or not spec)
             return "stale" if stale else "verified"
     return "unrecognized"
 
