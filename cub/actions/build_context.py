@@ -174,8 +174,7 @@ def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> C
     plan = plan_context(reader, call.request)
     layers = resolve_config(project, call.environ, call.profile)
     settings = resolve_context_settings(layers.values, options)
-    row = layers.values["context_commands"]
-    refusal = find_refusal(project, stores.root, row, settings, options, call.profile)
+    refusal = find_refusal(stores, layers.values, settings, options, call.profile)
     if refusal and not is_preview:
         raise refusal
     if call.runs_bootstraps:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from cub.actions.context_scripts import make_text_reader
-from cub.actions.context_settings import list_untrusted_keys, make_untrusted_error
+from cub.actions.context_settings import find_untrusted_keys
 from cub.actions.tasks.stores import Stores
 from cub.agent.executor import ApprovalRequest, Toolbox
 from cub.agent.explore_cache import ExploreCache
@@ -132,11 +132,9 @@ def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions)
         del rows["code.permissions"]
     if options.model:
         del rows["code.model"]
-    untrusted = list_untrusted_keys(stores.project, stores.root, rows.values(), options.profile)
-    if untrusted:
-        raise make_untrusted_error(
-            stores.root, untrusted, "`--trust` allows them for this run only"
-        )
+    hint = "`--trust` allows them for this run only"
+    if error := find_untrusted_keys(stores, rows.values(), options.profile, hint):
+        raise error
 
 
 def _read_permissions(values: Mapping[str, Any], options: CodeOptions) -> Permissions:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
 from cub.actions.tasks.current_attempt import find_current_attempt
+from cub.actions.tasks.stores import Stores
 from cub.context.context_commands import (
     CommandLimits,
     ContextCommand,
@@ -22,7 +22,6 @@ from cub.errors import CubError, UsageError
 from cub.project.config import CONFIG_FILE
 from cub.project.config_layers import ConfigValue
 from cub.project.executable_config import list_config_commands
-from cub.project.project import Project
 from cub.project.setting_kinds import parse_byte_count, parse_seconds
 from cub.project.trust_store import load_trust
 
@@ -92,70 +91,61 @@ def _parse_option(
 
 
 def prepare_context_commands(
-    project: Project,
-    root: Path,
+    stores: Stores,
     values: Mapping[str, ConfigValue],
     options: ContextOptions,
     profile: str | None = None,
 ) -> ContextSettings:
     """Return the commands that a call outside of a run has to run.
 
-    Trust is stored for `root`. Raises CubError inside an attempt, and for commands of the project
-    that the person has not agreed to, unless they are about to be asked.
+    Raises CubError inside an attempt, and for commands of the project that the person has not
+    agreed to, unless they are about to be asked.
     """
     settings = resolve_context_settings(values, options)
-    if refusal := find_refusal(project, root, values[_KEY], settings, options, profile):
+    if refusal := find_refusal(stores, values, settings, options, profile):
         raise refusal
     return settings
 
 
 def find_refusal(
-    project: Project,
-    root: Path,
-    row: ConfigValue,
+    stores: Stores,
+    values: Mapping[str, ConfigValue],
     settings: ContextSettings,
     options: ContextOptions,
     profile: str | None,
 ) -> CubError | None:
-    """Return why the commands may not run; None if they may. `row` is the configured list."""
-    if settings.commands and find_current_attempt(root):
+    """Return why the commands may not run; None if they may."""
+    if settings.commands and find_current_attempt(stores.root):
         hint = "add `--no-context-exec`, and run the commands that you need directly"
         return CubError("context commands cannot be run inside an attempt", hint=hint)
     if options.trust or options.no_context_exec or options.confirm:
         return None
-    untrusted = list_untrusted_keys(project, root, [row], profile)
     hint = "`--trust` allows them for this run only, and `--no-context-exec` skips them"
-    return make_untrusted_error(root, untrusted, hint) if untrusted else None
+    return find_untrusted_keys(stores, [values[_KEY]], profile, hint)
 
 
-def list_untrusted_keys(
-    project: Project, root: Path, rows: Iterable[ConfigValue], profile: str | None
-) -> dict[str, str]:
-    """Return the keys of these rows that come from the project, with their values as JSON.
+def find_untrusted_keys(
+    stores: Stores, rows: Iterable[ConfigValue], profile: str | None, hint: str
+) -> CubError | None:
+    """Return an error with the keys of these rows that come from the project, and their values.
 
-    None if the person has agreed to the project's configuration. Trust is stored for `root`.
+    None if there are none, or if the person has agreed to the project's configuration.
     """
-    config = list_config_commands(project.config_data)
-    if load_trust(root).allows(config):
-        return {}
-    needed: dict[str, str] = {}
+    config, trust = list_config_commands(stores.project.config_data), load_trust(stores.root)
+    if trust.allows(config):
+        return None
+    needed: list[str] = []
     for row in rows:
         prefix = {"project": row.key, "profile": f"profiles.{profile}.{row.key}"}.get(row.origin)
         # A profile of the person's own has no such key in the project's file.
-        needed |= {
-            key: value
+        needed += [
+            f"{key}: {value}"
             for key, value in config.items()
             if prefix and (key == prefix or key.startswith(f"{prefix}."))
-        }
-    return needed
-
-
-def make_untrusted_error(root: Path, keys: Mapping[str, str], hint: str) -> CubError:
-    """Make the error for keys of the project that the person has not agreed to."""
-    again = "changed since you trusted them" if load_trust(root).config else "are not trusted"
-    return CubError(
-        f"the commands of this project {again}",
-        where=CONFIG_FILE,
-        hint=f"review them, then run `cub trust`; {hint}",
-        details=[f"{key}: {value}" for key, value in keys.items()],
-    )
+        ]
+    if not needed:
+        return None
+    again = "changed since you trusted them" if trust.config else "are not trusted"
+    hint = f"review them, then run `cub trust`; {hint}"
+    what = f"the commands of this project {again}"
+    return CubError(what, where=CONFIG_FILE, hint=hint, details=list(dict.fromkeys(needed)))

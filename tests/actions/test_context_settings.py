@@ -13,6 +13,7 @@ from cub.actions.context_settings import (
     ContextSettings,
     prepare_context_commands,
 )
+from cub.actions.tasks.stores import open_stores
 from cub.errors import CubError
 from cub.project.config import CONFIG_FILE
 from cub.project.config_layers import get_user_config_path, resolve_config
@@ -45,7 +46,8 @@ def prepare(
 ) -> ContextSettings:
     project = Project.load(root)
     values = resolve_config(project, environ or {}, profile).values
-    return prepare_context_commands(project, root, values, options or ContextOptions(), profile)
+    stores = open_stores(project, "bob")
+    return prepare_context_commands(stores, values, options or ContextOptions(), profile)
 
 
 def test_configured_commands_come_first_and_each_has_its_origin(shelf: Path) -> None:

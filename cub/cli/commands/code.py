@@ -250,15 +250,14 @@ def _run_context_commands(
     """Run the context commands, and return their output as blocks."""
     from cub.actions.context_settings import prepare_context_commands
 
-    project = stores.project
-    settings = prepare_context_commands(project, stores.root, prepared.values, options, profile)
+    settings = prepare_context_commands(stores, prepared.values, options, profile)
     if not settings.commands:
         return []
     from cub.actions.tasks.current_attempt import build_environment
     from cub.context.context_commands import CommandEnvironment
 
     environ = build_environment(prepared.values["run.hide_env"].value)
-    surroundings = CommandEnvironment(project.root, environ)
+    surroundings = CommandEnvironment(stores.project.root, environ)
     blocks, warnings = run_commands(settings, options, surroundings)
     output.print_warnings(warnings)
     return [block.format() for block in blocks]

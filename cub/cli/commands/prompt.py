@@ -104,7 +104,7 @@ def _build(
     project = stores.project
     values = resolve_config(project, os.environ, profile).values
     prompt_options = read_prompt_options(stores, key, values)  # no command for an unknown task
-    settings = prepare_context_commands(project, stores.root, values, options, profile)
+    settings = prepare_context_commands(stores, values, options, profile)
     warnings: list[PlanWarning] = []
     if settings.commands:
         from cub.actions.tasks.current_attempt import build_environment
