@@ -1,4 +1,4 @@
-"""Define what every store of tasks can do, and keep tasks in `.cub/tasks.jsonl`.
+"""Keep tasks in `.cub/tasks.jsonl`; a store in beads has the same methods.
 
 The file has one line for each task, sorted by id, and is replaced as a whole.
 """
@@ -6,10 +6,10 @@ The file has one line for each task, sorted by id, and is replaced as a whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from cub.debug_log import log_debug
 from cub.files import ProjectLock, lock_project
@@ -21,42 +21,15 @@ from cub.store.jsonl_append import append_lines, filter_missing_lines
 from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from cub.store.task_index import TaskIndex
 
+if TYPE_CHECKING:
+    from cub.store.beads_backend import BeadsBackend, BeadsTransaction
+
 _PIECE_SIZE = 1 << 20  # bytes
 
 
-class StoreTransaction(Protocol):
-    """Change tasks while nobody else can; records are written when the transaction ends."""
-
-    @property
-    def tasks(self) -> TaskIndex:
-        """Return the tasks, with the records that were put so far."""
-
-    def put_record(self, record: Record) -> None:
-        """Add a task, or replace the one with its id."""
-
-    def save_repairs(self) -> None:
-        """Write also what reading has repaired: duplicate lines, and rejected ones."""
-
-
-class TaskBackend(Protocol):
-    """Keep the tasks of a project."""
-
-    @property
-    def name(self) -> str:
-        """Return the name that `tasks.backend` has for it."""
-
-    @property
-    def can_restore_deleted(self) -> bool:
-        """Return whether a deleted task can be restored."""
-
-    def read_tasks(self) -> TaskIndex:
-        """Read the current tasks."""
-
-    def transaction(self) -> AbstractContextManager[StoreTransaction]:
-        """Start a change: all is written when the block ends, nothing if it raises."""
-
-    def list_close_commands(self, task_id: str) -> tuple[str, ...]:
-        """Return the commands with which an agent closes a task."""
+# A store, and a change of its tasks while nobody else can make one.
+TaskBackend: TypeAlias = "JsonlBackend | BeadsBackend"
+StoreTransaction: TypeAlias = "JsonlTransaction | BeadsTransaction"
 
 
 @dataclass(slots=True)
@@ -81,7 +54,7 @@ class JsonlTransaction:
 
 @dataclass(frozen=True, slots=True)
 class JsonlBackend:
-    """Keep the tasks in a file below `root`.
+    """Keep the tasks in a file below `root`; `can_restore_deleted` ones stay in it.
 
     `before_first_write` is called, with the lock held, before the file is created.
     """
@@ -100,7 +73,10 @@ class JsonlBackend:
 
     @contextmanager
     def transaction(self) -> Iterator[JsonlTransaction]:
-        """Hold the project's lock, read again, and replace the file if a task has changed."""
+        """Hold the project's lock, read again, and replace the file if a task has changed.
+
+        Nothing is written if the block raises.
+        """
         with lock_project(self.root) as lock:
             before = read_tracked_file(self.root, TASKS_FILE)
             change = JsonlTransaction(TaskIndex.parse(before or b""))
