@@ -53,7 +53,7 @@ def explain_mismatch(
     """
     matches = False
     for key, wanted in selectors.items():
-        values = [value for value in list_field(fields, key) if _is_scalar(value)]
+        values = [v for v in list_field(fields, key) if isinstance(v, str | int | float | bool)]
         if not values:
             continue
         if not any(_is_equal(value, text) for value in values for text in wanted):
@@ -101,10 +101,6 @@ def list_patterns(fields: Mapping[str, Any]) -> list[str]:
     values = (value for key in _PATTERN_FIELDS for value in list_field(fields, key))
     texts = (text for value in values for text in split_patterns(format_value(value)))
     return [text.removeprefix("./") for text in texts]
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, str | int | float | bool)
 
 
 def _is_equal(value: Any, text: str) -> bool:
