@@ -32,7 +32,7 @@ MAX_MODULES = {
     "cub.masking": 8,
     # One module an agent, and the table of all of them.
     "cub.agent_profiles": 14,
-    "cub.model_server": 9,
+    "cub.model_server": 4,
     "cub.processes": 8,
     "cub.project": 17,
     "cub.prompt": 7,
