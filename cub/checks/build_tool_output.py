@@ -47,14 +47,6 @@ def _read_surefire_name(name: str, group: str) -> tuple[str, str]:
 SUREFIRE = OutputParser((" <<< ", "[ERROR] "), _parse_surefire)
 
 
-_GRADLE = r" FAILED\n {4}(\S.*?)(?: at \S+:\d+)?"
-_GRADLE_UNRUN = r"([^\s>].* > .*(?:classMethod|initializationError|executionError))"
-GRADLE = make_parser(
-    Rule(" FAILED", _GRADLE_UNRUN + _GRADLE, "error {1} | {2}"),
-    Rule(" FAILED", rf"([^\s>].* > \S.*){_GRADLE}", "test {1} | {2}"),
-)
-
-
 _CTEST_LIST = "The following tests FAILED:"
 _CTEST = re.compile(r"\t *\d+ - (\S.*) \(([^()]+)\)(?:\s.*)?")
 _CTEST_RUN = re.compile(r" *\d+/\d+ +Test +#\d+: ([^*]+)\*\*\*")
@@ -82,12 +74,16 @@ def _parse_ctest(lines: Sequence[str]) -> Iterator[LocatedItem]:
 CTEST = OutputParser((_CTEST_LIST,), _parse_ctest)
 
 
+_GRADLE = r" FAILED\n {4}(\S.*?)(?: at \S+:\d+)?"
+_GRADLE_UNRUN = r"([^\s>].* > .*(?:classMethod|initializationError|executionError))"
 _MSBUILD = r"\s*(\S.*?)\((\d+),(\d+)\): error ((?:CS|FS|BC)\d+: .+?)(?: \[[^\[\]]+\])?"
 _FAILED = r"\s*Failed (\S.*) \[[<\d][^\[\]]*\]\n\s*Error Message:\s*"
-DOTNET = make_parser(
+GRADLE_AND_DOTNET = make_parser(
+    Rule(" FAILED", _GRADLE_UNRUN + _GRADLE, "error {1} | {2}"),
+    Rule(" FAILED", rf"([^\s>].* > \S.*){_GRADLE}", "test {1} | {2}"),
     Rule("Error Message:", _FAILED, "test {1} | {text}"),
     Rule("Error Message: ", r"\s+(\S.*) \([<\d][^()]*\): Error Message: (.*)", "test {1} | {2}"),
     Rule("): error ", _MSBUILD, "build {1}:{2}:{3} | {4}"),
 )
 
-BUILD_TOOLS = (SUREFIRE, GRADLE, CTEST, DOTNET)
+BUILD_TOOLS = (SUREFIRE, CTEST, GRADLE_AND_DOTNET)

@@ -112,9 +112,13 @@ PLAYWRIGHT = OutputParser((f" {_ARROW} ", "   at "), _parse_playwright)
 
 _AVA_REASON = r"(?:Error thrown in|Rejected promise returned by|Exiting due to) .*"
 _AVA_ERROR = find_first_match(rf"  {_RAISED}", 19)
-AVA = make_parser(
+_DENO_PLACE = find_first_match(r"    at (?:file://)?(\S+:\d+:\d+)", 8, default="deno")
+AVA_AND_DENO = make_parser(
     Rule("✘ [fail]: ", rf"  ✘ \[fail\]: (.+?)(?: ({_AVA_REASON}))?", "test {1} | {2}"),
     Rule("  Uncaught e", r"  Uncaught exception in (\S.*)", "error {1} | {below}", _AVA_ERROR),
+    Rule(" => ", r"(\S.*) => (?:\./)?(\S+):\d+:\d+\nerror: (.*)", "test {2} > {1} | {3}"),
+    Rule("(uncaught error)", r"(?:\./)?(\S+) \(uncaught error\)\nerror: (.*)", "error {1} | {2}"),
+    Rule(" [ERROR]: ", r"(TS\d+) \[ERROR\]: (.+)", "type {below} | {1} {2}", _DENO_PLACE),
 )
 
 UVU = make_parser(
@@ -134,11 +138,4 @@ BUN = make_parser(
     Rule(_BUN_UNLOADED, _BUN_UNLOADED, "error {path} | {below}", _BUN_ERROR, "path"),
 )
 
-_DENO_PLACE = find_first_match(r"    at (?:file://)?(\S+:\d+:\d+)", 8, default="deno")
-DENO = make_parser(
-    Rule(" => ", r"(\S.*) => (?:\./)?(\S+):\d+:\d+\nerror: (.*)", "test {2} > {1} | {3}"),
-    Rule("(uncaught error)", r"(?:\./)?(\S+) \(uncaught error\)\nerror: (.*)", "error {1} | {2}"),
-    Rule(" [ERROR]: ", r"(TS\d+) \[ERROR\]: (.+)", "type {below} | {1} {2}", _DENO_PLACE),
-)
-
-JAVASCRIPT_RUNNERS = (JEST, VITEST, NODE_TEST, PLAYWRIGHT, AVA, UVU, BUN, DENO)
+JAVASCRIPT_RUNNERS = (JEST, VITEST, NODE_TEST, PLAYWRIGHT, AVA_AND_DENO, UVU, BUN)

@@ -23,6 +23,7 @@ from cub.checks.output_rules import (
 )
 
 _MAX_BELOW = 60  # lines of a failure
+_HEAD = re.compile(r" *(\d{1,6})\) (\S.*)")
 _VALUE = re.compile(r"(?:[Ee]xpected|[Aa]ctual|got|left|right): .+|Failed asserting that .+")
 
 
@@ -35,15 +36,13 @@ class _Entry(NamedTuple):
     below: Sequence[str]
 
 
-def _iter_entries(
-    lines: Sequence[str], section: re.Pattern[str], head: re.Pattern[str]
-) -> Iterator[_Entry]:
+def _iter_entries(lines: Sequence[str], section: re.Pattern[str]) -> Iterator[_Entry]:
     """Yield the entries of each section: in each, the numbers count from 1."""
     name, last = "", 0
     for number, line in enumerate(lines):
         if start := section.fullmatch(line):
             name, last = start[1] or "", 0
-        elif name and (entry := head.fullmatch(line)) and int(entry[1]) == last + 1:
+        elif name and (entry := _HEAD.fullmatch(line)) and int(entry[1]) == last + 1:
             last += 1
             yield _Entry(number, name, entry[2], lines[number + 1 : number + _MAX_BELOW])
 
@@ -59,22 +58,17 @@ def _join_message(below: Iterable[str]) -> str:
 
 
 _MOCHA_SECTION = re.compile(r" +\d+ (failing|passing|pending)\b.*")
-_HEAD = re.compile(r" *(\d{1,6})\) (\S.*)")
 _HOOK = re.compile(r'"(?:before|after) (?:all|each)" hook\b.*')
-_UNLOADED = " Exception during run: "
 
 
 def _parse_mocha(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for entry in _iter_entries(lines, _MOCHA_SECTION, _HEAD):
+    for entry in _iter_entries(lines, _MOCHA_SECTION):
         if entry.section == "failing":
             nested = list(_take_nested(entry.below))
             *suites, title = entry.title, *nested
             where = " > ".join([*suites, title.removesuffix(":")])
             kind = "error" if _HOOK.match(title) else "test"
             yield locate_item(entry.line, kind, where, _join_message(entry.below[len(nested) :]))
-    for number, line in enumerate(lines):
-        if line.startswith(_UNLOADED):
-            yield locate_item(number, "error", "mocha", line[len(_UNLOADED) :])
 
 
 def _take_nested(below: Sequence[str]) -> Iterator[str]:
@@ -85,7 +79,7 @@ def _take_nested(below: Sequence[str]) -> Iterator[str]:
         yield line.strip()
 
 
-MOCHA = OutputParser((" failing", _UNLOADED), _parse_mocha)
+MOCHA = OutputParser((" failing",), _parse_mocha)
 
 
 _JASMINE_SECTION = re.compile(r"(Failures|Pending|Suite error.*|\d+ specs?, .*):?")
@@ -93,7 +87,7 @@ _MESSAGE = "  Message:"
 
 
 def _parse_jasmine(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for entry in _iter_entries(lines, _JASMINE_SECTION, _HEAD):
+    for entry in _iter_entries(lines, _JASMINE_SECTION):
         if entry.section == "Failures" and entry.below[:1] == [_MESSAGE]:
             yield locate_item(entry.line, "test", entry.title, find_first_text(entry.below[1:]))
 
@@ -110,7 +104,7 @@ _CAUSE = "Failure/Error:"
 
 
 def _parse_rspec(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    entries = _iter_entries(lines, _RSPEC_SECTION, _HEAD)
+    entries = _iter_entries(lines, _RSPEC_SECTION)
     messages = {entry.title: _find_rspec_message(entry.below) for entry in entries}
     for number, line in enumerate(lines):
         if failed := _FAILED_EXAMPLE.fullmatch(line):
@@ -136,19 +130,6 @@ def _find_rspec_message(below: Sequence[str]) -> str:
 RSPEC = OutputParser(("Failed examples:", "An error occurred "), _parse_rspec)
 
 
-def _join_values(below: Sequence[str]) -> str:
-    return " ".join(islice((text for text in below if text.startswith("<")), 2))
-
-
-_MINITEST = r"(?: {2}\d+\) )?(?:Failure|Error):\n([^\s#][^#]*#.+?)(?: \[[^\[\]]+\])?:"
-_TEST_UNIT = r"(?:Failure|Error): (\w.*)\(([\w:]+)\)"
-MINITEST = make_parser(
-    Rule(":", _MINITEST, "test {1} | {below}", _join_message),
-    Rule(": ", rf"{_TEST_UNIT}: (.+)", "test {2}#{1} | {3}"),
-    Rule("", _TEST_UNIT, "test {2}#{1} | {below}", _join_values),
-)
-
-
 _PHPUNIT_SECTION = re.compile(r"--|There (?:was|were) \d+ (.+?)s?:")
 _PHPUNIT_FAILURES = ("failure", "error", "PHPUnit error")
 _PHP_FATAL = r"(?:PHP )?(?:Fatal|Parse) error: +(?:Uncaught )?(.+) in (\S+?)(?: on line |:)(\d+)"
@@ -161,7 +142,7 @@ _PHPUNIT_RULES = (
 
 
 def _parse_phpunit(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for entry in _iter_entries(lines, _PHPUNIT_SECTION, _HEAD):
+    for entry in _iter_entries(lines, _PHPUNIT_SECTION):
         if entry.section in _PHPUNIT_FAILURES:
             kind = "error" if entry.section == "PHPUnit error" else "test"
             yield locate_item(entry.line, kind, entry.title, _join_message(entry.below))
@@ -173,11 +154,21 @@ PHPUNIT = OutputParser(
 )
 
 
+def _join_values(below: Sequence[str]) -> str:
+    return " ".join(islice((text for text in below if text.startswith("<")), 2))
+
+
+_MINITEST = r"(?: {2}\d+\) )?(?:Failure|Error):\n([^\s#][^#]*#.+?)(?: \[[^\[\]]+\])?:"
+_TEST_UNIT = r"(?:Failure|Error): (\w.*)\(([\w:]+)\)"
 _EXUNIT = r"  \d+\) (\S.*) \((\S+)\)\n {5}\S+\.exs?:\d+"
-EXUNIT = make_parser(
+MINITEST_AND_EXUNIT = make_parser(
+    Rule(" Exception during run: ", r" Exception during run: (.*)", "error mocha | {1}"),
+    Rule("#", _MINITEST, "test {1} | {below}", _join_message),
+    Rule("): ", rf"{_TEST_UNIT}: (.+)", "test {2}#{1} | {3}"),
+    Rule(")", _TEST_UNIT, "test {2}#{1} | {below}", _join_values),
     Rule("== Compilation error", r"== Compilation error in file (\S+) ==", "error {1} | {text}"),
     Rule("setup_all", r"  \d+\) (\S+): failure on setup_all callback\b.*", "error {1} | {text}"),
     Rule(".ex", _EXUNIT, "test {2} > {1} | {below}", _join_message),
 )
 
-NUMBERED_RUNNERS = (MOCHA, JASMINE, RSPEC, MINITEST, PHPUNIT, EXUNIT)
+NUMBERED_RUNNERS = (MOCHA, JASMINE, RSPEC, PHPUNIT, MINITEST_AND_EXUNIT)

@@ -177,13 +177,11 @@ def load_acp_harness(name: str) -> AcpHarness:
         reason = describe_quoting_error(str(error))
         raise UsageError(f"{name!r} is not a command: {reason}", hint="close the quote") from None
     if not argv:
-        names = {
-            is_tried: ", ".join(
-                f"{ACP}:{one.name}" for one in ACP_AGENTS if one.is_tried is is_tried
-            )
+        tried, others = (
+            ", ".join(f"{ACP}:{one.name}" for one in ACP_AGENTS if one.is_tried is is_tried)
             for is_tried in (True, False)
-        }
-        hint = f"write {ACP}:COMMAND; tried with cub: {names[True]}; not tried: {names[False]}"
+        )
+        hint = f"write {ACP}:COMMAND; tried with cub: {tried}; not tried: {others}"
         raise UsageError("missing COMMAND", hint=hint)
     return make_acp_harness(name, {ACP: argv})
 

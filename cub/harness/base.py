@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, Protocol, get_args
 from cub.checks.terminal_text import to_plain_text
 from cub.harness.refusals import Refusal, RefusalKind
 from cub.masking import mask_text
-from cub.tokens import TokenUsage
+from cub.tokens import TokenUsage, compute_dollars
 
 
 class LaunchRequest(NamedTuple):
@@ -225,3 +225,25 @@ class Transcript:
         self._length += len(self._pieces[-1])
         while self._length - len(self._pieces[0]) > MAX_FINAL:
             self._length -= len(self._pieces.popleft())
+
+
+class AttemptCost(NamedTuple):
+    """Hold the dollars of an attempt, None if they are not known, and where they come from."""
+
+    usd: float | None
+    source: Literal["reported", "computed", "none"]
+
+
+UNKNOWN_COST = AttemptCost(None, "none")
+
+
+def determine_cost(transcript: Transcript, model: str | None) -> AttemptCost:
+    """Return the cost that the agent reported, or else one computed from its tokens.
+
+    `model` is the one that was asked for; what the agent names comes first.
+    """
+    if transcript.usd is not None:
+        return AttemptCost(transcript.usd, "reported")
+    name = transcript.model or model or ""
+    usd = compute_dollars(name, transcript.tokens) if name and transcript.tokens else None
+    return AttemptCost(usd, "none" if usd is None else "computed")

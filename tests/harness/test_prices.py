@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cub.harness.base import AgentEvent, Transcript
-from cub.harness.prices import UNKNOWN_COST, determine_cost
+from cub.harness.base import UNKNOWN_COST, AgentEvent, Transcript, determine_cost
 from cub.tokens import TokenUsage
 
 TOKENS = TokenUsage(input=1_000_000, output=100_000, cache_read=2_000_000)

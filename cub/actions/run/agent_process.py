@@ -27,8 +27,16 @@ from cub.actions.tasks.current_attempt import (
     encode_mark,
 )
 from cub.checks.terminal_text import to_plain_text
-from cub.harness.base import AgentEvent, Harness, LaunchRequest, OutputReader, Transcript
-from cub.harness.prices import UNKNOWN_COST, AttemptCost, determine_cost
+from cub.harness.base import (
+    UNKNOWN_COST,
+    AgentEvent,
+    AttemptCost,
+    Harness,
+    LaunchRequest,
+    OutputReader,
+    Transcript,
+    determine_cost,
+)
 from cub.masking import StreamMasker, mask_text
 from cub.processes.command import (
     CommandSpec,
