@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cub.checks.failing_items import truncate_line
-from cub.checks.output_rules import MAX_BELOW, Rule, find_first_match, join_announced, read_rules
+from cub.checks.output_rules import Rule, find_first_match, join_announced, read_rules
 from cub.checks.terminal_text import split_lines, to_plain_text
 
 MAX_REASON = 300  # characters
@@ -113,14 +113,14 @@ _NODE_MARK = re.compile(r"\s*\^+\s*")
 _NODE_REJECTED = re.compile(r"(\w+): This error originated .* with the reason (.+)")
 # The innermost places in a stack that are the project's own.
 _NODE_FRAME = find_first_match(
-    r" +at (?:.*\()?(?:file://)?(?!node:|[^()]*/node_modules/)([^()]*:\d+):\d+\)?", MAX_BELOW
+    r" +at (?:.*\()?(?:file://)?(?!node:|[^()]*/node_modules/)([^()]*:\d+):\d+\)?"
 )
-_RUBY_FRAME = find_first_match(r"\tfrom ([^<\s][^:]*:\d+)(?::in .*)?", MAX_BELOW)
+_RUBY_FRAME = find_first_match(r"\tfrom ([^<\s][^:]*:\d+)(?::in .*)?")
 _JAVA_FRAME = find_first_match(
-    r"\tat (?:[\w.-]+/)?(?!java\.|javax\.|jdk\.|sun\.)[^(]+\(([\w$]+\.\w+:\d+)\)", MAX_BELOW
+    r"\tat (?:[\w.-]+/)?(?!java\.|javax\.|jdk\.|sun\.)[^(]+\(([\w$]+\.\w+:\d+)\)"
 )
 _GO_FRAME = find_first_match(
-    r"\t(?!.*/src/(?:runtime|testing|internal)/)(\S.*\.go:\d+)(?: \+0x[0-9a-f]+)?", MAX_BELOW
+    r"\t(?!.*/src/(?:runtime|testing|internal)/)(\S.*\.go:\d+)(?: \+0x[0-9a-f]+)?"
 )
 _RUBY_ERROR = r"[^']*': (.+?) \(([A-Z]\w*(?:::\w+)*)\)"
 _RUST = r"thread '.*?'(?: \(\d+\))? panicked at "

@@ -133,7 +133,7 @@ RSPEC = OutputParser(("Failed examples:", "An error occurred "), _parse_rspec)
 _PHPUNIT_SECTION = re.compile(r"--|There (?:was|were) \d+ (.+?)s?:")
 _PHPUNIT_FAILURES = ("failure", "error", "PHPUnit error")
 _PHP_FATAL = r"(?:PHP )?(?:Fatal|Parse) error: +(?:Uncaught )?(.+) in (\S+?)(?: on line |:)(\d+)"
-_TESTDOX_MESSAGE = find_first_match(r"[ │┐├╵┴]*([^\s │┐├╵┴].*?)[\s│┐├╵┴]*", _MAX_BELOW)
+_TESTDOX_MESSAGE = find_first_match(r"[ │┐├╵┴]*([^\s │┐├╵┴].*?)[\s│┐├╵┴]*")
 _PHPUNIT_RULES = (
     Rule(" error: ", _PHP_FATAL, "error {2}:{3} | {1}"),
     Rule(" ✘ ", r" ✘ (\S.*)", "test {group} > {1} | {below}", _TESTDOX_MESSAGE),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from cub.checks.failing_items import FailingItem
 
-MAX_BELOW = 200  # lines that may belong to a failure
+_MAX_BELOW = 200  # lines that may belong to a failure
 Finder = Callable[[Sequence[str]], str]
 
 
@@ -41,7 +41,7 @@ def join_announced(lines: Iterable[str]) -> str:
     return " ".join(texts[: 2 if texts and texts[0].endswith(":") else 1])
 
 
-def find_first_match(pattern: str, max_lines: int, default: str = "") -> Finder:
+def find_first_match(pattern: str, max_lines: int = _MAX_BELOW, default: str = "") -> Finder:
     """Return a function that finds the first group of the first of so many lines that match."""
     regex = re.compile(pattern)
 
@@ -92,7 +92,7 @@ def read_rules(rules: Sequence[Rule], lines: Sequence[str]) -> Iterator[LocatedI
                 groups = match.groupdict("")
                 if rule.item:
                     known = values | {name: text for name, text in groups.items() if text}
-                    below = lines[number + rule.height : number + MAX_BELOW]
+                    below = lines[number + rule.height : number + _MAX_BELOW]
                     yield LocatedItem(number, _make_item(rule, match, known, below))
                 values |= groups
                 break

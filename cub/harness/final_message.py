@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from cub.checks.failing_items import truncate_line
 from cub.checks.terminal_text import to_plain_text
 from cub.harness.markdown import HIDDEN_CHAR, MarkdownLine, hide_code, split_markdown
 
@@ -67,11 +68,12 @@ def parse_trailer(block: TrailerBlock | None) -> Trailer:
     """Return the values of a block, cut to their limits."""
     values = block.values if block else ()
     texts = {key: _clean(" ".join(lines)) for key, lines in values if key != "tried"}
+    status = _STATUS.match(texts.get("status", ""))
     tried_lines = (line for key, lines in values if key == "tried" for line in lines)
     tried = [_clean(_ITEM.sub("", line, 1)) for line in tried_lines]
     tried = [line[:_MAX_TRIED_LINE] for line in tried if line.lower() not in _NO_VALUES]
     return Trailer(
-        _parse_status(texts.get("status", "")),
+        re.sub(r"[ -]", "_", status[1].lower()) if status else "",
         texts.get("summary", "")[:_MAX_SUMMARY],
         tuple(tried[:MAX_TRIED]),
         "" if texts.get("next", "").lower() in _NO_VALUES else texts["next"][:_MAX_NEXT],
@@ -91,11 +93,6 @@ def _choose_block(before: TrailerBlock | None, block: TrailerBlock) -> TrailerBl
     """Return the later block, unless it may be prose: a single line that starts with `Next:`."""
     keys = {key for key, _ in block.values}
     return block if len(keys) > 1 or parse_trailer(block).status else before
-
-
-def _parse_status(text: str) -> str:
-    match = _STATUS.match(text)
-    return re.sub(r"[ -]", "_", match[1].lower()) if match else ""
 
 
 def _clean(text: str) -> str:
@@ -190,7 +187,7 @@ def parse_signals(final: str) -> FinalSignals:
     block = _find_trailer_beside(signals, final)
     return FinalSignals(
         texts.get("promise", "").upper() == "COMPLETE",
-        f"{stuck[: _MAX_STUCK - 1]}…" if stuck and len(stuck) > _MAX_STUCK else stuck,
+        truncate_line(stuck, _MAX_STUCK) if stuck else stuck,
         *parse_trailer(block),
         find_question(_remove_signals_and_block(visible, visible, signals, block)),
     )
@@ -206,7 +203,7 @@ def summarize_final_message(final: str) -> str:
     signals = list(_find_signals(visible))
     block = _find_trailer_beside(signals, final)
     if summary := parse_trailer(block).summary:
-        return _truncate(summary)
+        return truncate_line(summary, _MAX_LAST_WORDS)
     lines = _remove_signals_and_block(final, visible, signals, block).split("\n")
     paragraph, length = list[str](), 0
     for line in reversed(lines):
@@ -216,13 +213,8 @@ def summarize_final_message(final: str) -> str:
             length += len(text)
         if paragraph and (not text or length > _MAX_LAST_WORDS):
             break
-    return _truncate(
-        " ".join(paragraph if length <= _MAX_LAST_WORDS else paragraph[1:] or paragraph)
-    )
-
-
-def _truncate(text: str) -> str:
-    return text if len(text) <= _MAX_LAST_WORDS else f"{text[: _MAX_LAST_WORDS - 1]}…"
+    words = paragraph if length <= _MAX_LAST_WORDS else paragraph[1:] or paragraph
+    return truncate_line(" ".join(words), _MAX_LAST_WORDS)
 
 
 def _find_signals(visible: str) -> Iterator[_Signal]:

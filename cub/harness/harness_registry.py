@@ -19,7 +19,12 @@ from cub.harness.gemini import GeminiHarness
 from cub.harness.native_harness import NativeHarness, NativeOptions
 from cub.harness.opencode import OpencodeHarness
 from cub.harness.pi import PiHarness
-from cub.harness.scripted_harness import DEFAULT_SCRIPT, SCRIPTED, load_scripted_harness
+from cub.harness.scripted_harness import (
+    DEFAULT_SCRIPT,
+    SCRIPTED,
+    ScriptedHarness,
+    read_script,
+)
 from cub.text import suggest_known
 
 AUTO = "auto"
@@ -91,7 +96,7 @@ def _load_harness(name: str, configured: HarnessConfigs, root: Path) -> Harness:
         return load_acp_harness(name)
     if kind == SCRIPTED:
         path = file or DEFAULT_SCRIPT
-        return load_scripted_harness(root.absolute() / path, path)
+        return ScriptedHarness(path, read_script(root.absolute() / path, path))
     known_names = (kind.facts.name for kind in KNOWN_HARNESSES)
     names = list(dict.fromkeys([*configured, *known_names, SCRIPTED, AUTO]))
     raise UsageError(f"unknown agent {name!r}", hint=suggest_known(name, names))

@@ -69,14 +69,6 @@ class ScriptedHarness(EventHarness):
         return LaunchCommand(argv, request.prompt.encode("utf-8", "replace"), self.environ)
 
 
-def load_scripted_harness(path: Path, display_path: str = "") -> ScriptedHarness:
-    """Return the harness for a script. Raises CubError if it can't be read or is not valid."""
-    if not path.is_absolute():
-        raise CubError("a script needs a whole path", where=path.as_posix())
-    name = display_path or path.as_posix()
-    return ScriptedHarness(name, read_script(path, name))
-
-
 def read_script(path: Path, display_path: str) -> ScriptSteps:
     """Read the steps of each task, one for each attempt.
 

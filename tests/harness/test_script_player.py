@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cub.harness.base import LaunchRequest, Transcript
-from cub.harness.scripted_harness import ScriptedHarness, load_scripted_harness
+from cub.harness.scripted_harness import ScriptedHarness, read_script
 from tests.conftest import Cub, environment, git, tree
 from tests.examples import keep_few
 
@@ -134,7 +134,7 @@ def test_the_last_step_repeats(play: Play, attempt: int, said: str) -> None:
 def test_a_star_stands_for_all_other_tasks(tmp_path: Path) -> None:
     path = tmp_path / "script.yaml"
     path.write_text('tasks: {a: [{say: mine}], "*": [{say: others}]}')
-    client = load_scripted_harness(path)
+    client = ScriptedHarness(path.as_posix(), read_script(path, path.as_posix()))
     for task, said in (("a", "mine"), ("b", "others")):
         client.build_command(launch(tmp_path, task=task))
         step = json.loads((tmp_path / "step.json").read_text())
