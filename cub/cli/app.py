@@ -22,7 +22,8 @@ from typer.core import TyperGroup
 from cub import __version__
 from cub.cli import output
 from cub.cli.json_output import error_to_json
-from cub.cli.options import add_global_options, convert_plain_values
+from cub.cli.options import add_global_options
+from cub.cli.parameters import convert_plain_values
 from cub.cli.terminal import configure_streams, discard_unwritten_output, get_help_width
 from cub.errors import CubError, InternalError
 from cub.files import MessageSink, use_message_sink

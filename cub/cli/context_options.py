@@ -3,81 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cub.cli import output
+from cub.cli.parameters import option
 from cub.errors import CubError
 from cub.text import cut_middle
 
 if TYPE_CHECKING:
-    from cub.actions.context_settings import ContextOptions, ContextSettings
-    from cub.context.context_commands import CommandEnvironment, ContextCommand
+    from cub.actions.context_settings import ContextOptions
+    from cub.actions.run.run_options import ConfigValues
+    from cub.actions.tasks.stores import Stores
+    from cub.context.context_commands import ContextCommand
     from cub.context.output_blocks import OutputBlock
     from cub.edit.plan import PlanWarning
 
-_PANEL = "Output of commands"
+PANEL: dict[str, str] = {"rich_help_panel": "Output of commands"}
 _MAX_SHOWN_CHARS = 4_000  # of a command or a script
 
-Exec = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--exec",
-        metavar="CMD",
-        help="Add the output of this command to the context (repeatable).",
-        rich_help_panel=_PANEL,
-    ),
-]
-NoContextExec = Annotated[
-    bool,
-    typer.Option(
-        "--no-context-exec",
-        help="Don't run the configured context_commands.",
-        rich_help_panel=_PANEL,
-    ),
-]
-ConfirmContextExec = Annotated[
-    bool,
-    typer.Option(
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextExecOptions:
+    """Hold the options about context commands that several commands take."""
+
+    exec_lines: tuple[str, ...] = option(
+        "--exec CMD", "Add the output of this command to the context (repeatable).", (), **PANEL
+    )
+    no_context_exec: bool = option(
+        "--no-context-exec", "Don't run the configured context_commands.", False, **PANEL
+    )
+    confirm_context_exec: bool = option(
         "--confirm-context-exec",
-        help="Show the context commands with their origin, and ask before running them.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Debug = Annotated[
-    bool,
-    typer.Option(
+        "Show the context commands with their origin, and ask before running them.",
+        False,
+        **PANEL,
+    )
+    debug: bool = option(
         "--debug",
-        help="Log each context command to stderr, with its origin and exit code.",
-        rich_help_panel=_PANEL,
-    ),
-]
-ExecTimeout = Annotated[
-    str,
-    typer.Option(
-        "--exec-timeout",
-        metavar="DURATION",
-        help="Stop a command after DURATION, such as 90s or 5m.",
-        rich_help_panel=_PANEL,
-    ),
-]
-MaxOutput = Annotated[
-    str,
-    typer.Option(
-        "--max-output",
-        metavar="SIZE",
-        help="Keep SIZE of each command's stdout and stderr, such as 1MB.",
-        rich_help_panel=_PANEL,
-    ),
-]
-Trust = Annotated[
-    bool, typer.Option("--trust", help="Trust the project's commands for this command only.")
-]
-Profile = Annotated[
-    str | None,
-    typer.Option("--profile", metavar="NAME", help="Use this profile of the configuration."),
-]
+        "Log each context command to stderr, with its origin and exit code.",
+        False,
+        **PANEL,
+    )
+    trust: bool = option("--trust", "Trust the project's commands for this command only.", False)
+    profile: str | None = option("--profile NAME", "Use this profile of the configuration.", None)
+
+    @property
+    def context(self) -> ContextOptions:
+        """Return what these options say about context commands."""
+        from cub.actions.context_settings import ContextOptions
+
+        return ContextOptions(
+            self.exec_lines,
+            no_context_exec=self.no_context_exec,
+            confirm=self.confirm_context_exec,
+            trust=self.trust,
+            debug=self.debug,
+        )
 
 
 def confirm_commands(commands: Sequence[ContextCommand]) -> None:
@@ -111,18 +93,31 @@ def format_command(title: str, text: str) -> list[str]:
 
 
 def run_commands(
-    settings: ContextSettings, options: ContextOptions, environment: CommandEnvironment
+    stores: Stores, values: ConfigValues, options: ContextExecOptions
 ) -> tuple[list[OutputBlock], list[PlanWarning]]:
-    """Run context commands as the options say, after a confirmation.
+    """Run context commands as the options and the configuration say, after a confirmation.
 
     Return their blocks, and warnings about what failed or was shortened.
     """
-    from cub.context.context_commands import list_output_warnings, run_context_commands
+    from cub.actions.context_settings import prepare_context_commands
+
+    asked = options.context
+    settings = prepare_context_commands(stores, values, asked, options.profile)
+    if not settings.commands:
+        return [], []
+    from cub.actions.tasks.current_attempt import build_environment
+    from cub.context.context_commands import (
+        CommandEnvironment,
+        list_output_warnings,
+        run_context_commands,
+    )
     from cub.context.output_blocks import make_blocks
 
-    if options.confirm:
+    if options.confirm_context_exec:
         confirm_commands(settings.commands)
-    report = choose_audit(options)
+    report = choose_audit(asked)
+    environ = build_environment(values["run.hide_env"].value)
+    environment = CommandEnvironment(stores.project.root, environ)
     outputs = run_context_commands(settings.commands, environment, settings.parallel, report=report)
     return make_blocks(outputs), list_output_warnings(outputs)
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_args
+from typing import Annotated, Any
 
 import typer
 
 from cub.cli import output
+from cub.cli.parameters import make_option
 from cub.errors import UsageError
 
 
@@ -36,27 +37,25 @@ class EditedPolicyChoice(StrEnum):
 
 
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show what would change, without writing anything.")
+    bool, make_option("--dry-run", "Show what would change, without writing anything.")
 ]
 Diff = Annotated[
-    bool, typer.Option("--diff", help="Print the changes as a diff, without writing anything.")
+    bool, make_option("--diff", "Print the changes as a diff, without writing anything.")
 ]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print the plan as JSON, without writing anything.")
-]
+Json = Annotated[bool, make_option("--json", "Print the plan as JSON, without writing anything.")]
 Edited = Annotated[
     EditedPolicyChoice,
-    typer.Option(
+    make_option(
         "--edited",
-        help="If a managed section was edited manually: stop, move the edits below it, "
+        "If a managed section was edited manually: stop, move the edits below it, "
         "or replace it and save the old text in .cub/backups/.",
     ),
 ]
 Prune = Annotated[
     bool,
-    typer.Option(
+    make_option(
         "--prune",
-        help="Also delete progress.txt, progress.md, fix_plan.md, and .cub/guardrails.md "
+        "Also delete progress.txt, progress.md, fix_plan.md, and .cub/guardrails.md "
         "if a version before 0.1 created them.",
     ),
 ]
@@ -70,61 +69,6 @@ def resolve_path_argument(root: Path, directory: Path, path: str) -> str:
             "outside the project", where=path, hint=f"the project is {root.as_posix()}"
         )
     return full.relative_to(root).as_posix()
-
-
-def require_option_values(context: typer.Context) -> None:
-    """Raise UsageError if an option was given an empty value, as by a variable that is not set."""
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if source is None or source.name != "COMMANDLINE":
-            continue
-        value = context.params.get(parameter.name or "")
-        values = value if isinstance(value, list | tuple) else [value]
-        if any(isinstance(one, str) and not one.strip() for one in values):
-            hint = "is a variable of your shell not set?"
-            raise UsageError("the value is empty", where=parameter.opts[0], hint=hint)
-
-
-class _ValueReader(NamedTuple):
-    """Convert the values of a parameter; `load` returns typer's own way to do so.
-
-    That way imports pydantic, which takes a third of a start.
-    """
-
-    load: Callable[[], Any]
-
-    def __call__(self) -> _ValueReader:
-        """Return what converts, as typer asks for it."""
-        return self
-
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return a value of the parameter's type; what is not plain is left to typer."""
-        is_list = param.multiple or param.nargs == -1
-        if value is None:
-            return () if is_list else None
-        kind = param.type_descriptor.annotation
-        if is_list:
-            kind = next(iter(get_args(kind)), kind)
-        try:
-            values = [_convert(one, kind) for one in (value if is_list else [value])]
-        except (TypeError, ValueError):
-            return self.load().coerce(value, param=param, ctx=ctx)
-        return values if is_list else values[0]
-
-
-def _convert(value: Any, kind: Any) -> Any:
-    """Return a string, a path or a choice. Raises TypeError or ValueError for another value."""
-    if not isinstance(value, kind) and not issubclass(kind, Path | StrEnum):
-        raise TypeError
-    return value if isinstance(value, kind) else kind(value)
-
-
-def convert_plain_values(parameters: Iterable[Any]) -> None:
-    """Have parameters convert strings, paths and choices without pydantic."""
-    for parameter in parameters:
-        load = parameter.get_runtime_param
-        if not isinstance(load, _ValueReader):
-            parameter.get_runtime_param = _ValueReader(load)
 
 
 OPTIONS_PANEL = "Global options"

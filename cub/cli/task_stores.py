@@ -11,6 +11,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.options import find_root, get_global_options
+from cub.cli.parameters import make_option
 from cub.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="The task, or any unique p
 Ids = Annotated[
     list[str], typer.Argument(metavar="ID...", help="Tasks, or any unique parts of their IDs.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Json = Annotated[bool, make_option("--json", "Print JSON.")]
 _AGENT_VARIABLE = "CUB_AGENT"
 
 

@@ -83,6 +83,11 @@ class AssembledContext(NamedTuple):
     sources: list[ContextPart]
     warnings: list[PlanWarning]
 
+    @property
+    def data(self) -> bytes:
+        """Return the text as bytes; invalid ones are as they were in the files."""
+        return self.text.encode("utf-8", "surrogateescape")
+
 
 def plan_context(reader: TextReader, request: ContextRequest) -> ContextPlan:
     """Choose the rules and the task file. Raises CubError for a task that can't be chosen."""

@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from cub.cli import output
-from cub.cli.context_options import (
-    ConfirmContextExec,
-    Debug,
-    Exec,
-    NoContextExec,
-    Profile,
-    Trust,
-    run_commands,
-)
+from cub.cli.context_options import ContextExecOptions, run_commands
 from cub.cli.options import get_global_options
+from cub.cli.parameters import option, take_options
 from cub.cli.stop_signals import handle_stop_signals
 from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.errors import UsageError
 
 if TYPE_CHECKING:
     from cub.actions.code_session import CodeOptions, PreparedSession
-    from cub.actions.context_settings import ContextOptions
     from cub.actions.tasks.stores import Stores
     from cub.agent.executor import ApprovalRequest
     from cub.cli.session_output import SessionPrinter
@@ -54,96 +47,79 @@ class PermissionChoice(StrEnum):
     BYPASS = "bypass"
 
 
-_PERMISSIONS_PANEL = "Permissions"
+_PANEL: dict[str, str] = {"rich_help_panel": "Permissions"}
 _STOPPING = "stopping; a second signal exits immediately"
 _INTERRUPTED = 130
 
-Prompt = Annotated[
-    str | None,
-    typer.Option(
-        "-p", "--prompt", metavar="TEXT", show_default=False,
-        help="Set the prompt; - reads stdin. Other text from stdin is appended.",
-    ),
-]  # fmt: skip
-Model = Annotated[
-    str,
-    typer.Option(
-        "--model", metavar="NAME", show_default=False,
-        help="The model, such as openai/NAME or ollama/NAME. [default: by the key that is set]",
-    ),
-]  # fmt: skip
-Format = Annotated[
-    OutputFormat, typer.Option("--output-format", help="Choose the output on stdout.")
-]
-MaxTurns = Annotated[
-    int | None, typer.Option("--max-turns", min=1, metavar="N", help="Stop after N requests.")
-]
-MaxBudget = Annotated[
-    float | None,
-    typer.Option(
-        "--max-budget-usd", min=0, metavar="USD",
-        help="Stop when the session has cost this much. Needs a model with a known "
-        "price.",
-    ),
-]  # fmt: skip
-AppendSystem = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--append-system-prompt", metavar="TEXT",
-        help="Append TEXT to the system prompt (repeatable).",
-    ),
-]  # fmt: skip
-AppendSystemFile = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--append-system-prompt-file", metavar="FILE",
-        help="Append FILE to the system prompt (repeatable).",
-    ),
-]  # fmt: skip
-PermissionOption = Annotated[
-    PermissionChoice | None,
-    typer.Option(
-        "--permissions", show_default=False, rich_help_panel=_PERMISSIONS_PANEL,
-        help="Choose what needs no approval: reading (ask), also edits (accept-edits), "
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeCommandOptions(ContextExecOptions):
+    """Hold the options of `cub code`."""
+
+    prompt: str | None = option(
+        "-p --prompt TEXT",
+        "Set the prompt; - reads stdin. Other text from stdin is appended.",
+        None,
+    )
+    model: str = option(
+        "--model NAME",
+        "The model, such as openai/NAME or ollama/NAME. [default: by the key that is set]",
+        "",
+    )
+    output_format: OutputFormat = option(
+        "--output-format", "Choose the output on stdout.", OutputFormat.TEXT
+    )
+    max_turns: int | None = option("--max-turns N", "Stop after N requests.", None, min=1)
+    max_usd: float | None = option(
+        "--max-budget-usd USD",
+        "Stop when the session has cost this much. Needs a model with a known price.",
+        None,
+        min=0,
+    )
+    system_texts: tuple[str, ...] = option(
+        "--append-system-prompt TEXT", "Append TEXT to the system prompt (repeatable).", ()
+    )
+    system_files: tuple[Path, ...] = option(
+        "--append-system-prompt-file FILE", "Append FILE to the system prompt (repeatable).", ()
+    )
+    permissions: PermissionChoice | None = option(
+        "--permissions",
+        "Choose what needs no approval: reading (ask), also edits (accept-edits), "
         "everything (bypass), or reading without any changes (plan).",
-    ),
-]  # fmt: skip
-Allow = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow", metavar="RULE", rich_help_panel=_PERMISSIONS_PANEL,
-        help="Allow these calls, such as 'Bash(git diff *)' (repeatable).",
-    ),
-]  # fmt: skip
-Deny = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--deny", metavar="RULE", rich_help_panel=_PERMISSIONS_PANEL,
-        help="Deny these calls, such as 'Read(.env)' (repeatable).",
-    ),
-]  # fmt: skip
+        None,
+        **_PANEL,
+    )
+    allow: tuple[str, ...] = option(
+        "--allow RULE", "Allow these calls, such as 'Bash(git diff *)' (repeatable).", (), **_PANEL
+    )
+    deny: tuple[str, ...] = option(
+        "--deny RULE", "Deny these calls, such as 'Read(.env)' (repeatable).", (), **_PANEL
+    )
+
+    def make_session_options(self, context: typer.Context) -> CodeOptions:
+        """Return the options of a session, with the texts of its files."""
+        from cub.actions.code_session import CodeOptions
+
+        files = [read_file_argument(context, path) for path in self.system_files]
+        return CodeOptions(
+            self.model,
+            self.permissions or "",
+            allow=self.allow,
+            deny=self.deny,
+            max_turns=self.max_turns,
+            max_usd=self.max_usd,
+            system_texts=(
+                *self.system_texts,
+                *(data.decode("utf-8", "replace") for data in files),
+            ),
+            profile=self.profile,
+            trusts_project=self.trust,
+        )
 
 
 @app.command()
-def code(
-    context: typer.Context,
-    prompt: Prompt = None,
-    model: Model = "",
-    output_format: Format = OutputFormat.TEXT,
-    max_turns: MaxTurns = None,
-    max_budget_usd: MaxBudget = None,
-    append_system_prompt: AppendSystem = None,
-    append_system_prompt_file: AppendSystemFile = None,
-    permissions: PermissionOption = None,
-    allow: Allow = None,
-    deny: Deny = None,
-    exec_lines: Exec = None,
-    no_context_exec: NoContextExec = False,
-    confirm_context_exec: ConfirmContextExec = False,
-    profile: Profile = None,
-    trust: Trust = False,
-    debug: Debug = False,
-) -> None:
+@take_options
+def code(context: typer.Context, options: CodeCommandOptions) -> None:
     """Run the built-in agent on a prompt.
 
     The agent reads, searches, and edits files, and runs commands, within the permissions. The
@@ -151,30 +127,11 @@ def code(
 
     Example: cub code -p "Why does test_parse fail?"
     """
-    from cub.actions.code_session import CodeOptions
-    from cub.actions.context_settings import ContextOptions
-
-    files = [read_file_argument(context, path) for path in append_system_prompt_file or ()]
-    texts = [*(append_system_prompt or ()), *(data.decode("utf-8", "replace") for data in files)]
-    options = CodeOptions(
-        model,
-        permissions or "",
-        tuple(allow or ()),
-        tuple(deny or ()),
-        max_turns,
-        max_budget_usd,
-        tuple(texts),
-        profile,
-        trusts_project=trust,
-    )
-    context_options = ContextOptions(
-        tuple(exec_lines or ()), no_context_exec, confirm_context_exec, trust, debug
-    )
-    text = _read_prompt(prompt)
+    session_options = options.make_session_options(context)
+    text = _read_prompt(options.prompt)
     stores = open_task_stores(context)
     directory = get_global_options(context).directory
-    code = _run_session(stores, directory, options, context_options, text, output_format)
-    if code:
+    if code := _run_session(stores, directory, session_options, options, text):
         raise typer.Exit(code)
 
 
@@ -197,10 +154,9 @@ def _read_prompt(prompt: str | None) -> str:
 def _run_session(
     stores: Stores,
     directory: Path,
-    options: CodeOptions,
-    context_options: ContextOptions,
+    session_options: CodeOptions,
+    options: CodeCommandOptions,
     prompt: str,
-    output_format: OutputFormat,
 ) -> int:
     """Run the agent, show what it does, and return the exit code."""
     from datetime import UTC, datetime
@@ -212,17 +168,18 @@ def _run_session(
         asked_ids = set[str]()
         today, approve = datetime.now(UTC).astimezone().date(), partial(_approve, stop, asked_ids)
         surroundings = SessionSurroundings(directory, os.environ, stop, today, approve)
-        prepared = prepare_session(stores, options, surroundings)
+        prepared = prepare_session(stores, session_options, surroundings)
         output.print_warnings(prepared.warnings)
-        if prepared.model_choice and output_format != OutputFormat.STREAM_JSON:
+        if prepared.model_choice and options.output_format != OutputFormat.STREAM_JSON:
             output.print_message(f"model {prepared.model_choice}")
-        blocks = _run_context_commands(stores, prepared, context_options, options.profile)
-        text = "\n\n".join([*blocks, prompt])
+        blocks, warnings = run_commands(stores, prepared.values, options)
+        output.print_warnings(warnings)
+        text = "\n\n".join([*(block.format() for block in blocks), prompt])
         printer = choose_printer(
-            output_format.value,
+            options.output_format.value,
             stores.root,
             asked_ids,
-            is_debug=prepared.is_debug or context_options.debug,
+            is_debug=prepared.is_debug or options.debug,
         )
         return _show_events(prepared, text, printer)
 
@@ -242,25 +199,6 @@ def _show_events(prepared: PreparedSession, prompt: str, printer: SessionPrinter
     if end.reason == "cancelled":
         return _INTERRUPTED
     return 0 if end.reason == "end_turn" else 1
-
-
-def _run_context_commands(
-    stores: Stores, prepared: PreparedSession, options: ContextOptions, profile: str | None
-) -> list[str]:
-    """Run the context commands, and return their output as blocks."""
-    from cub.actions.context_settings import prepare_context_commands
-
-    settings = prepare_context_commands(stores, prepared.values, options, profile)
-    if not settings.commands:
-        return []
-    from cub.actions.tasks.current_attempt import build_environment
-    from cub.context.context_commands import CommandEnvironment
-
-    environ = build_environment(prepared.values["run.hide_env"].value)
-    surroundings = CommandEnvironment(stores.project.root, environ)
-    blocks, warnings = run_commands(settings, options, surroundings)
-    output.print_warnings(warnings)
-    return [block.format() for block in blocks]
 
 
 class _StopAnswerError(Exception):

@@ -13,6 +13,7 @@ import typer
 from cub.cli import output
 from cub.cli.json_output import plan_to_json
 from cub.cli.options import Diff, DryRun, find_root
+from cub.cli.parameters import make_option
 from cub.cli.plan_command import PlanDisplay, print_preview, run_plan_command
 from cub.text import UP_TO_DATE
 
@@ -29,14 +30,14 @@ Words = Annotated[
         metavar="VALUE", help="A YAML value: true, 3, a string, or a list such as '[pytest]'."
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, with the origin.")]
+Json = Annotated[bool, make_option("--json", "Print JSON, with the origin.")]
 Profile = Annotated[
     str | None,
-    typer.Option("--profile", metavar="NAME", help="Use this profile of the configuration."),
+    make_option("--profile NAME", "Use this profile of the configuration."),
 ]
 User = Annotated[
     bool,
-    typer.Option("--user", help="Use your user configuration, which applies to all your projects."),
+    make_option("--user", "Use your user configuration, which applies to all your projects."),
 ]
 
 

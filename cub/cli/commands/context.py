@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,14 +13,8 @@ import typer
 
 from cub.cli import output
 from cub.cli.context_options import (
-    ConfirmContextExec,
-    Debug,
-    Exec,
-    ExecTimeout,
-    MaxOutput,
-    NoContextExec,
-    Profile,
-    Trust,
+    PANEL,
+    ContextExecOptions,
     choose_audit,
     confirm_commands,
 )
@@ -30,6 +25,7 @@ from cub.cli.context_output import (
     print_task_files,
 )
 from cub.cli.options import get_global_options
+from cub.cli.parameters import make_option, option, take_options
 from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError, UsageError
@@ -37,7 +33,7 @@ from cub.errors import CubError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cub.actions.build_context import ContextBuild
+    from cub.actions.build_context import ContextBuild, ContextCall
     from cub.actions.context_settings import ContextOptions
     from cub.context.assembly import AssembledContext
 
@@ -59,95 +55,98 @@ TaskName = Annotated[
         show_default=False,
     ),
 ]
-Resume = Annotated[
-    bool,
-    typer.Option("--resume", "-r", help="Omit the rules, and use the task file for resuming."),
-]
-Select = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-s",
-        metavar="KEY=VALUE",
-        help="Include only rules and task files with this field value (repeatable).",
-    ),
-]
-Parameter = Annotated[
-    list[str] | None,
-    typer.Option("-p", metavar="NAME=VALUE", help="Set the value of ${NAME} (repeatable)."),
-]
-Agent = Annotated[
-    str,
-    typer.Option(
-        "--agent", metavar="NAME", help="Include the files that this agent reads on its own."
-    ),
-]
-PathOption = Annotated[
-    str,
-    typer.Option("--path", metavar="FILE", help="Exclude rules that apply only to other files."),
-]
-Prompt = Annotated[
-    str,
-    typer.Option("--prompt", metavar="TEXT", help="Append this prompt; - reads it from stdin."),
-]
-PromptFile = Annotated[
-    Path | None,
-    typer.Option("--prompt-file", metavar="FILE", help="Append the text of FILE as the prompt."),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout."),
-]
-Copy = Annotated[bool, typer.Option("--copy", help="Copy to the clipboard instead of printing.")]
 ListTasks = Annotated[
-    bool, typer.Option("--list", help="List the task files with their fields and parameters.")
-]
-NoBootstrap = Annotated[
-    bool, typer.Option("--no-bootstrap", help="Don't run bootstrap scripts of rules.")
-]
-EstimatorOption = Annotated[
-    Estimator,
-    typer.Option(
-        "--estimator", help="Choose the token estimate: cub's own, or simple (by length)."
-    ),
-]
-Explain = Annotated[
-    bool,
-    typer.Option(
-        "--explain",
-        help="List each source, its tokens, and why it is included or not, without "
-        "running anything.",
-    ),
+    bool, make_option("--list", "List the task files with their fields and parameters.")
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Print the context and its sources, or the list, as JSON.")
+    bool, make_option("--json", "Print the context and its sources, or the list, as JSON.")
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextCommandOptions(ContextExecOptions):
+    """Hold the options of `cub context`."""
+
+    resume: bool = option(
+        "--resume -r", "Omit the rules, and use the task file for resuming.", False
+    )
+    select: tuple[str, ...] = option(
+        "-s KEY=VALUE",
+        "Include only rules and task files with this field value (repeatable).",
+        (),
+    )
+    parameters: tuple[str, ...] = option(
+        "-p NAME=VALUE", "Set the value of ${NAME} (repeatable).", ()
+    )
+    agent: str = option("--agent NAME", "Include the files that this agent reads on its own.", "")
+    path: str = option("--path FILE", "Exclude rules that apply only to other files.", "")
+    prompt: str = option("--prompt TEXT", "Append this prompt; - reads it from stdin.", "")
+    prompt_file: Path | None = option(
+        "--prompt-file FILE", "Append the text of FILE as the prompt.", None
+    )
+    no_bootstrap: bool = option("--no-bootstrap", "Don't run bootstrap scripts of rules.", False)
+    estimator: Estimator = option(
+        "--estimator",
+        "Choose the token estimate: cub's own, or simple (by length).",
+        Estimator.CUB,
+    )
+    exec_timeout: str = option(
+        "--exec-timeout DURATION", "Stop a command after DURATION, such as 90s or 5m.", "", **PANEL
+    )
+    max_output: str = option(
+        "--max-output SIZE",
+        "Keep SIZE of each command's stdout and stderr, such as 1MB.",
+        "",
+        **PANEL,
+    )
+    explain: bool = option(
+        "--explain",
+        "List each source, its tokens, and why it is included or not, without running anything.",
+        False,
+    )
+    output_file: Path | None = option("--output -o FILE", "Write to FILE instead of stdout.", None)
+    copy: bool = option("--copy", "Copy to the clipboard instead of printing.", False)
+
+    @property
+    def destinations(self) -> dict[str, object]:
+        """Return by option where the text goes instead of to stdout; false if it does not."""
+        return {"-o": self.output_file is not None, "--copy": self.copy}
+
+    def make_call(self, directory: Path, task: str, prompt: str, piped: str) -> ContextCall:
+        """Return what is asked for. Raises UsageError for a wrong selector or parameter."""
+        from cub.actions.build_context import ContextCall
+        from cub.context.assembly import ContextRequest
+        from cub.context.expansion import parse_parameters
+        from cub.context.selectors import parse_selectors
+
+        request = ContextRequest(
+            task,
+            prompt,
+            self.resume,
+            selectors=parse_selectors(self.select),
+            parameters=parse_parameters(self.parameters),
+            agent=self.agent,
+            path=str((directory / self.path).resolve()) if self.path else "",
+            piped=piped,
+        )
+        options = replace(self.context, timeout=self.exec_timeout, max_output=self.max_output)
+        return ContextCall(
+            request,
+            directory,
+            os.environ,
+            options,
+            profile=self.profile,
+            runs_bootstraps=not self.no_bootstrap,
+        )
 
 
 @app.command()
+@take_options
 def context(
     context: typer.Context,
+    options: ContextCommandOptions,
     task: TaskName = "",
-    resume: Resume = False,
-    select: Select = None,
-    parameter: Parameter = None,
-    agent: Agent = "",
-    path: PathOption = "",
-    prompt: Prompt = "",
-    prompt_file: PromptFile = None,
-    exec_lines: Exec = None,
-    no_context_exec: NoContextExec = False,
-    confirm_context_exec: ConfirmContextExec = False,
-    profile: Profile = None,
-    no_bootstrap: NoBootstrap = False,
-    trust: Trust = False,
-    estimator: EstimatorOption = Estimator.CUB,
-    debug: Debug = False,
-    exec_timeout: ExecTimeout = "",
-    max_output: MaxOutput = "",
-    explain: Explain = False,
     list_tasks: ListTasks = False,
-    output_file: Output = None,
-    copy: Copy = False,
     json: Json = False,
 ) -> None:
     """Print rules, command output, and a prompt for an agent.
@@ -159,52 +158,58 @@ def context(
 
     Example: cub context fix-bug -p issue=42 --exec "git diff"
     """
-    from cub.actions.build_context import ContextCall, prepare_context
-    from cub.actions.context_settings import ContextOptions
-    from cub.context.assembly import ESTIMATORS, ContextRequest
-    from cub.context.expansion import parse_parameters
-    from cub.context.selectors import parse_selectors
+    from cub.actions.build_context import prepare_context
+    from cub.context.assembly import ESTIMATORS
 
-    directory = get_global_options(context).directory
-    selectors = parse_selectors(select or ())
-    targets = {"-o": output_file is not None, "--copy": copy}
-    texts = {"TASKFILE": task, "--prompt": prompt, "--prompt-file": prompt_file is not None}
     if list_tasks:
-        _require_alone("--list", {**texts, "--explain": explain, **targets})
-        print_task_files(open_task_stores(context), directory, selectors, json=json)
+        _list_task_files(context, task, options, json=json)
         return
-    _require_alone("--explain", targets if explain else {})
-    prompt, piped, warnings = _read_prompt(context, prompt, prompt_file)
-    request = ContextRequest(
-        task, prompt, resume, selectors, parse_parameters(parameter or ()),
-        agent, str((directory / path).resolve()) if path else "", piped,
-    )  # fmt: skip
-    options = ContextOptions(
-        tuple(exec_lines or ()), no_context_exec, confirm_context_exec, trust, debug,
-        exec_timeout, max_output,
-    )  # fmt: skip
-    call = ContextCall(request, directory, os.environ, options, profile, not no_bootstrap)
+    _require_alone("--explain", options.destinations if options.explain else {})
+    directory = get_global_options(context).directory
+    prompt, piped, warnings = _read_prompt(context, options.prompt, options.prompt_file)
+    call = options.make_call(directory, task, prompt, piped)
     stores = open_task_stores(context)
-    build = prepare_context(stores, call, is_preview=explain)
+    build = prepare_context(stores, call, is_preview=options.explain)
     build.warnings += warnings
-    result = build.preview() if explain else _build(build, options)
+    result = build.preview() if options.explain else _build(build, call.options)
     output.print_warnings(result.warnings)
-    estimate = ESTIMATORS[estimator]
-    data = result.text.encode("utf-8", "surrogateescape")
-    if output_file is not None:
-        _write_file(directory / output_file, output_file.as_posix(), data)
-    if copy:
-        from cub.processes.clipboard import copy_to_clipboard
-
-        output.print_message(f"Copied with {copy_to_clipboard(data, os.environ)}.")
+    _deliver(result, options, directory)
+    estimate = ESTIMATORS[options.estimator]
     if json:
         output.print_json(context_to_json(build, result, estimate, stores.root))
-    elif explain:
+    elif options.explain:
         print_context_sources(build, result, estimate)
     else:
         print_context_summary(build, result, estimate)
-        if output_file is None and not copy:
-            output.print_bytes(data)
+        if not any(options.destinations.values()):
+            output.print_bytes(result.data)
+
+
+def _deliver(result: AssembledContext, options: ContextCommandOptions, directory: Path) -> None:
+    """Write and copy a context, if the options say so."""
+    if (file := options.output_file) is not None:
+        _write_file(directory / file, file.as_posix(), result.data)
+    if options.copy:
+        from cub.processes.clipboard import copy_to_clipboard
+
+        output.print_message(f"Copied with {copy_to_clipboard(result.data, os.environ)}.")
+
+
+def _list_task_files(
+    context: typer.Context, task: str, options: ContextCommandOptions, *, json: bool
+) -> None:
+    from cub.context.selectors import parse_selectors
+
+    texts = {
+        "TASKFILE": task,
+        "--prompt": options.prompt,
+        "--prompt-file": options.prompt_file is not None,
+        "--explain": options.explain,
+    }
+    _require_alone("--list", {**texts, **options.destinations})
+    selectors = parse_selectors(options.select)
+    directory = get_global_options(context).directory
+    print_task_files(open_task_stores(context), directory, selectors, json=json)
 
 
 def _require_alone(option: str, others: Mapping[str, object]) -> None:

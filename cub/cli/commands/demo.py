@@ -21,6 +21,7 @@ import typer
 
 import cub
 from cub.cli import output
+from cub.cli.parameters import make_option
 from cub.cli.stop_signals import handle_stop_signals, ignore_stop_signals
 
 if TYPE_CHECKING:
@@ -31,11 +32,9 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 Sections = Annotated[
-    bool, typer.Option("--sections", help="Play the edits of an AGENTS.md instead of a run.")
+    bool, make_option("--sections", "Play the edits of an AGENTS.md instead of a run.")
 ]
-Keep = Annotated[
-    bool, typer.Option("--keep", help="Keep the scratch repository, and print its path.")
-]
+Keep = Annotated[bool, make_option("--keep", "Keep the scratch repository, and print its path.")]
 
 _NAME = "shop"
 

@@ -11,6 +11,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.options import find_root, get_global_options
+from cub.cli.parameters import make_option
 
 if TYPE_CHECKING:
     from cub.actions.review.review import Review
@@ -32,10 +33,10 @@ Range = Annotated[
         help="Commits to compare: REV..REV, REV...REV (from their merge base), or REV (with HEAD).",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Json = Annotated[bool, make_option("--json", "Print JSON.")]
 Shape = Annotated[
     ReviewFormat,
-    typer.Option("--format", help="Print plain text, or Markdown for a pull request comment."),
+    make_option("--format", "Print plain text, or Markdown for a pull request comment."),
 ]
 
 

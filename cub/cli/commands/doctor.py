@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.options import find_root, require_option_values
+from cub.cli.options import find_root
+from cub.cli.parameters import make_option, require_option_values
 from cub.cli.task_stores import open_task_stores
 from cub.cli.terminal import Color, add_style
 
@@ -22,17 +23,17 @@ app = typer.Typer(add_completion=False)
 
 Select = Annotated[
     list[str] | None,
-    typer.Option("--select", metavar="CODES", help="Report only these codes or prefixes, as D1."),
+    make_option("--select CODES", "Report only these codes or prefixes, as D1."),
 ]
 Ignore = Annotated[
     list[str] | None,
-    typer.Option("--ignore", metavar="CODES", help="Leave out these codes or prefixes."),
+    make_option("--ignore CODES", "Leave out these codes or prefixes."),
 ]
 Fix = Annotated[
     bool,
-    typer.Option("--fix", help="Merge duplicate task lines and release tasks with expired leases."),
+    make_option("--fix", "Merge duplicate task lines and release tasks with expired leases."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")]
+Json = Annotated[bool, make_option("--json", "Print the findings as JSON.")]
 _COLORS: dict[str, Color | None] = {"error": "red", "warning": "yellow", "info": None}
 _HEADINGS = {"error": "Errors", "warning": "Warnings", "info": "Information"}
 

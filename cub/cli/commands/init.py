@@ -21,6 +21,7 @@ from cub.cli.options import (
     Prune,
     resolve_path_argument,
 )
+from cub.cli.parameters import make_option
 from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
 from cub.cli.progress import ProgressBar
 from cub.errors import CubError
@@ -43,23 +44,18 @@ Paths = Annotated[
 ]
 Targets = Annotated[
     str | None,
-    typer.Option(
-        "--targets", metavar="FILE,…", help="Manage these instruction files, separated by commas."
-    ),
+    make_option("--targets FILE,…", "Manage these instruction files, separated by commas."),
 ]
 Agents = Annotated[
     list[str] | None,
-    typer.Option(
-        "--agent",
-        metavar="NAME",
-        help="Configure an agent to read all managed files: all, claude, codex, gemini, "
+    make_option(
+        "--agent NAME",
+        "Configure an agent to read all managed files: all, claude, codex, gemini, "
         "opencode, aider, or pi (repeatable).",
     ),
 ]
 
-Yes = Annotated[
-    bool, typer.Option("--yes", "-y", help="Don't ask, and trust the suggested checks.")
-]
+Yes = Annotated[bool, make_option("--yes -y", "Don't ask, and trust the suggested checks.")]
 
 
 @app.command()

@@ -16,6 +16,7 @@ from cub.cli.commands.run.event_lines import (
     format_same_attempt,
     format_usage,
 )
+from cub.cli.parameters import make_option
 from cub.cli.task_stores import Id, Json, open_task_stores
 from cub.cli.time_format import format_local_time
 from cub.store.events import Event, describe_outcome, get_mapping, get_usage, tokens_to_json
@@ -31,7 +32,7 @@ _LEGEND = {
 }
 STATS_COLUMNS = ("agent", "attempts", "succeeded", "time", "tokens", "cost")
 _POLL_INTERVAL = 0.3  # seconds
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="Print at most N.")]
+Limit = Annotated[int, make_option("--limit -n N", "Print at most N.", min=1)]
 
 
 @app.callback()
@@ -111,13 +112,11 @@ def stats(context: typer.Context, json: Json = False) -> None:
 @app.command()
 def tail(
     context: typer.Context,
-    count: Annotated[
-        int, typer.Option("--lines", "-n", min=0, metavar="N", help="Start with the last N events.")
-    ] = 10,
+    count: Annotated[int, make_option("--lines -n N", "Start with the last N events.", min=0)] = 10,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Continue with new events until Ctrl-C.")
+        bool, make_option("--follow -f", "Continue with new events until Ctrl-C.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON event per line.")] = False,
+    json: Annotated[bool, make_option("--json", "Print one JSON event per line.")] = False,
 ) -> None:
     """Print the last events; with -f, also new ones.
 
@@ -140,9 +139,7 @@ def archive(
     context: typer.Context,
     before: Annotated[
         str,
-        typer.Option(
-            "--before", metavar="DATE", help="Archive events before this date, such as 2026-01-31."
-        ),
+        make_option("--before DATE", "Archive events before this date, such as 2026-01-31."),
     ],
 ) -> None:
     """Move older events to .cub/ledger-archive.jsonl.

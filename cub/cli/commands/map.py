@@ -14,6 +14,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.options import GlobalOptions
+from cub.cli.parameters import make_option
 from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
 from cub.cli.progress import ProgressBar
 from cub.errors import CubError, UsageError
@@ -44,38 +45,30 @@ Where = Annotated[
 ]
 Tokens = Annotated[
     int | None,
-    typer.Option(
-        "--tokens",
-        metavar="N",
-        help="Limit the map to N tokens, for this run only. [default: map.tokens, 1500]",
+    make_option(
+        "--tokens N", "Limit the map to N tokens, for this run only. [default: map.tokens, 1500]"
     ),
 ]
-Stdout = Annotated[bool, typer.Option("--stdout", help="Print the map, without writing anything.")]
+Stdout = Annotated[bool, make_option("--stdout", "Print the map, without writing anything.")]
 Check = Annotated[
     bool,
-    typer.Option(
-        "--check", help="Exit 1 if the map is missing or stale, without writing anything."
-    ),
+    make_option("--check", "Exit 1 if the map is missing or stale, without writing anything."),
 ]
 Json = Annotated[
     bool,
-    typer.Option(
-        "--json", help="Print all facts about the project as JSON, without writing anything."
-    ),
+    make_option("--json", "Print all facts about the project as JSON, without writing anything."),
 ]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option(
-        "--exclude", metavar="GLOB", help="Exclude these paths, in .gitignore syntax (repeatable)."
-    ),
+    make_option("--exclude GLOB", "Exclude these paths, in .gitignore syntax (repeatable)."),
 ]
 NoSymbols = Annotated[
     bool,
-    typer.Option("--no-symbols", help="List only directories and commands, without parsing code."),
+    make_option("--no-symbols", "List only directories and commands, without parsing code."),
 ]
 Explain = Annotated[
     str | None,
-    typer.Option("--explain", metavar="NAME", help="Explain the rank of a symbol."),
+    make_option("--explain NAME", "Explain the rank of a symbol."),
 ]
 
 

@@ -8,25 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.context_options import (
-    ConfirmContextExec,
-    Debug,
-    Exec,
-    NoContextExec,
-    Profile,
-    Trust,
-    run_commands,
-)
+from cub.cli.context_options import ContextExecOptions, run_commands
 from cub.cli.json_output import JsonObject, warnings_to_json
+from cub.cli.parameters import make_option, take_options
 from cub.cli.task_stores import open_task_stores
 from cub.errors import UsageError
 from cub.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from cub.actions.build_prompt import BuiltPrompt
-    from cub.actions.context_settings import ContextOptions
     from cub.actions.tasks.stores import Stores
-    from cub.edit.plan import PlanWarning
     from cub.prompt.task_prompt import TaskPrompt
 
 app = typer.Typer(add_completion=False)
@@ -37,32 +28,27 @@ Key = Annotated[
         metavar="ID", help="The task, or any unique part of its ID.", show_default=False
     ),
 ]
-System = Annotated[bool, typer.Option("--system", help="Print the system prompt of a run instead.")]
+System = Annotated[bool, make_option("--system", "Print the system prompt of a run instead.")]
 Explain = Annotated[
-    bool, typer.Option("--explain", help="List the sections with their tokens and omissions.")
+    bool, make_option("--explain", "List the sections with their tokens and omissions.")
 ]
 Tokens = Annotated[
     int | None,
-    typer.Option(
-        "--tokens", min=1, metavar="N", help="Limit the prompt to N tokens. [default: 4000]"
-    ),
+    make_option("--tokens N", "Limit the prompt to N tokens. [default: 4000]", min=1),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print both prompts and the sections as JSON.")]
+Json = Annotated[bool, make_option("--json", "Print both prompts and the sections as JSON.")]
 
 
 @app.command()
+@take_options
 def prompt(
     context: typer.Context,
     key: Key = None,
     system: System = False,
     explain: Explain = False,
     tokens: Tokens = None,
-    exec_: Exec = None,
-    no_context_exec: NoContextExec = False,
-    confirm_context_exec: ConfirmContextExec = False,
-    trust: Trust = False,
-    profile: Profile = None,
-    debug: Debug = False,
+    *,
+    options: ContextExecOptions,
     json: Json = False,
 ) -> None:
     """Print the prompt of a task.
@@ -74,17 +60,13 @@ def prompt(
     Example: cub prompt k3f9a --exec "git diff"
     """
     from cub.actions.build_prompt import read_system_prompt
-    from cub.actions.context_settings import ContextOptions
     from cub.prompt.task_prompt import DEFAULT_TOKENS
 
     stores = open_task_stores(context)
     budget = tokens or DEFAULT_TOKENS
     if not system and key is None:
         raise UsageError("which task?", hint="run `cub task ready` to list tasks")
-    options = ContextOptions(
-        tuple(exec_ or ()), no_context_exec, confirm_context_exec, trust, debug
-    )
-    built = None if system or key is None else _build(stores, key, budget, options, profile)
+    built = None if system or key is None else _build(stores, key, budget, options)
     if json:
         output.print_json(_prompts_to_json(stores, built, budget))
     elif built is None:
@@ -94,26 +76,14 @@ def prompt(
         _print_prompt(built, explain=explain)
 
 
-def _build(
-    stores: Stores, key: str, budget: int, options: ContextOptions, profile: str | None
-) -> BuiltPrompt:
+def _build(stores: Stores, key: str, budget: int, options: ContextExecOptions) -> BuiltPrompt:
     from cub.actions.build_prompt import build_task_prompt, read_prompt_options
-    from cub.actions.context_settings import prepare_context_commands
     from cub.project.config_layers import resolve_config
 
-    project = stores.project
-    values = resolve_config(project, os.environ, profile).values
+    values = resolve_config(stores.project, os.environ, options.profile).values
     prompt_options = read_prompt_options(stores, key, values)  # no command for an unknown task
-    settings = prepare_context_commands(stores, values, options, profile)
-    warnings: list[PlanWarning] = []
-    if settings.commands:
-        from cub.actions.tasks.current_attempt import build_environment
-        from cub.context.context_commands import CommandEnvironment
-
-        environ = build_environment(values["run.hide_env"].value)
-        surroundings = CommandEnvironment(project.root, environ)
-        blocks, warnings = run_commands(settings, options, surroundings)
-        prompt_options = prompt_options._replace(blocks=tuple(blocks))
+    blocks, warnings = run_commands(stores, values, options)
+    prompt_options = prompt_options._replace(blocks=tuple(blocks))
     built = build_task_prompt(stores, key, prompt_options, budget)
     return built._replace(warnings=[*warnings, *built.warnings])
 

@@ -10,6 +10,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.options import Diff, DryRun, Edited, EditedPolicyChoice, Json, find_root
+from cub.cli.parameters import make_option
 from cub.cli.plan_command import PlanDisplay, run_plan_command
 
 if TYPE_CHECKING:
@@ -20,9 +21,9 @@ app = typer.Typer(add_completion=False)
 
 Purge = Annotated[
     bool,
-    typer.Option("--purge", help="Also delete all of .cub/, with constitution, config, and tasks."),
+    make_option("--purge", "Also delete all of .cub/, with constitution, config, and tasks."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before --purge deletes files.")]
+Yes = Annotated[bool, make_option("--yes -y", "Don't ask before --purge deletes files.")]
 
 
 @app.command()

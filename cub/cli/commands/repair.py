@@ -12,6 +12,7 @@ import typer
 from cub.cli import output
 from cub.cli.json_output import repair_to_json
 from cub.cli.options import find_root, get_global_options, resolve_path_argument
+from cub.cli.parameters import make_option
 from cub.cli.plan_command import PlanDisplay, run_plan_command
 from cub.errors import CubError
 
@@ -21,12 +22,11 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 Files = Annotated[list[str] | None, typer.Argument(metavar="FILE", help="Check only these files.")]
-Apply = Annotated[int | None, typer.Option("--apply", metavar="N", min=1, help="Apply choice N.")]
+Apply = Annotated[int | None, make_option("--apply N", "Apply choice N.", min=1)]
 Json = Annotated[
     bool,
-    typer.Option(
-        "--json",
-        help="Print the choices, or the plan of --apply, as JSON, without writing anything.",
+    make_option(
+        "--json", "Print the choices, or the plan of --apply, as JSON, without writing anything."
     ),
 ]
 

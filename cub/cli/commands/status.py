@@ -17,6 +17,7 @@ from cub.cli.many_projects import (
     projects_to_json,
 )
 from cub.cli.options import find_root, get_global_options
+from cub.cli.parameters import make_option
 
 if TYPE_CHECKING:
     from cub.actions.project_status import FileStatus
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Json = Annotated[bool, make_option("--json", "Print JSON.")]
 _HEADER = ("file", "owner", "state", "tokens", "read by")
 _PROSE = ("state", "read by")
 # What states and figures mean, for those that a table has.

@@ -16,6 +16,7 @@ from cub.cli.many_projects import (
     projects_to_json,
 )
 from cub.cli.options import Diff, DryRun, Edited, EditedPolicyChoice, GlobalOptions, Json, Prune
+from cub.cli.parameters import make_option
 from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
 from cub.cli.progress import ProgressBar
 from cub.errors import UsageError
@@ -37,7 +38,7 @@ Projects = Annotated[
     ),
 ]
 Check = Annotated[
-    bool, typer.Option("--check", help="Exit 1 if anything would change, without writing anything.")
+    bool, make_option("--check", "Exit 1 if anything would change, without writing anything.")
 ]
 
 

@@ -11,6 +11,7 @@ import typer
 from cub.cli import output
 from cub.cli.options import Diff, DryRun
 from cub.cli.options import Json as PlanJson
+from cub.cli.parameters import make_option
 from cub.cli.task_stores import Id, Json, open_task_stores
 from cub.errors import CubError, UsageError
 
@@ -26,12 +27,10 @@ _POLL_SECONDS = 0.3
 Which = Annotated[
     str, typer.Argument(metavar="[RUN|TASK]", help="A run or a task. [default: the last attempt]")
 ]
-Number = Annotated[
-    int | None, typer.Option("--attempt", min=1, metavar="N", help="Choose attempt N of the task.")
-]
-Follow = Annotated[bool, typer.Option("--follow", "-f", help="Continue until the run ends.")]
-JsonLines = Annotated[bool, typer.Option("--json", help="Print one JSON event per line.")]
-Patch = Annotated[bool, typer.Option("--patch", help="Print its newest patch as a diff.")]
+Number = Annotated[int | None, make_option("--attempt N", "Choose attempt N of the task.", min=1)]
+Follow = Annotated[bool, make_option("--follow -f", "Continue until the run ends.")]
+JsonLines = Annotated[bool, make_option("--json", "Print one JSON event per line.")]
+Patch = Annotated[bool, make_option("--patch", "Print its newest patch as a diff.")]
 
 
 def logs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,17 +11,9 @@ import typer
 from typer.core import TyperGroup
 
 from cub.cli import output
-from cub.cli.context_options import (
-    ConfirmContextExec,
-    Debug,
-    Exec,
-    NoContextExec,
-    Profile,
-    Trust,
-    confirm_commands,
-)
-from cub.cli.options import require_option_values
-from cub.cli.task_stores import open_task_stores
+from cub.cli.context_options import ContextExecOptions, confirm_commands
+from cub.cli.parameters import make_option, option, require_option_values, take_options
+from cub.cli.task_stores import Json, open_task_stores
 from cub.errors import CubError, UsageError
 from cub.text import suggest_similar
 
@@ -57,118 +49,74 @@ app = typer.Typer(
     cls=_RunCommands, add_completion=False, invoke_without_command=True, no_args_is_help=False
 )
 
-Once = Annotated[bool, typer.Option("--once", help="Stop after one attempt.")]
-Task = Annotated[str, typer.Option("--task", metavar="ID", help="Work on this task only.")]
-Epic = Annotated[str, typer.Option("--epic", metavar="ID", help="Work only on tasks of this epic.")]
-Label = Annotated[
-    str, typer.Option("--label", metavar="WORD", help="Work only on tasks with this label.")
-]
-Harness = Annotated[
-    str,
-    typer.Option(
-        "--harness",
-        metavar="NAME",
-        help="Choose the agent: claude, codex, gemini, opencode, aider, pi, "
-        "builtin, acp:COMMAND, or a name from `harnesses`. Separate fallbacks with commas. "
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCommandOptions(ContextExecOptions):
+    """Hold the options of `cub run`, with the names of those of a run."""
+
+    once: bool = option("--once", "Stop after one attempt.", False)
+    task: str = option("--task ID", "Work on this task only.", "")
+    epic: str = option("--epic ID", "Work only on tasks of this epic.", "")
+    label: str = option("--label WORD", "Work only on tasks with this label.", "")
+    harness: str = option(
+        "--harness NAME",
+        "Choose the agent: claude, codex, gemini, opencode, aider, pi, builtin, acp:COMMAND, or a "
+        "name from `harnesses`. Separate fallbacks with commas. "
         "[default: the first one installed]",
-    ),
-]
-Model = Annotated[str, typer.Option("--model", metavar="NAME", help="Choose the agent's model.")]
-Iterations = Annotated[
-    int | None, typer.Option("--max-iterations", min=1, metavar="N", help="Stop after N attempts.")
-]
-Dollars = Annotated[
-    float | None,
-    typer.Option(
-        "--budget-usd", min=0, metavar="USD", help="Stop when the run has cost this much."
-    ),
-]
-Tokens = Annotated[
-    int | None,
-    typer.Option(
-        "--budget-tokens", min=1, metavar="N", help="Stop when the run has used N tokens."
-    ),
-]
-Timeout = Annotated[
-    str,
-    typer.Option(
-        "--timeout",
-        metavar="DURATION",
-        help="Stop an attempt or a check after DURATION, such as 90s or 30m. [default: 30m]",
-    ),
-]
-Idle = Annotated[
-    str,
-    typer.Option(
-        "--idle-timeout",
-        metavar="DURATION",
-        help="Stop an agent that prints nothing for DURATION. [default: 15m]",
-    ),
-]
-Checks = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--check", metavar="CMD", help="Run this check instead of run.checks (repeatable)."
-    ),
-]
-NoChecks = Annotated[bool, typer.Option("--no-checks", help="Skip all checks.")]
-ExcuseKnownFailures = Annotated[
-    bool,
-    typer.Option(
-        "--excuse-known-failures",
-        help="Accept tasks that fix no known failure.",
-    ),
-]
-AllowCheckChanges = Annotated[
-    bool,
-    typer.Option("--allow-check-changes", help="Accept changes to files that define a check."),
-]
-Branch = Annotated[
-    str,
-    typer.Option("--branch", metavar="TEMPLATE", help="Work on this branch, such as cub/{run}."),
-]
-Worktree = Annotated[bool, typer.Option("--worktree", help="Work in a separate worktree.")]
-DryRun = Annotated[
-    bool,
-    typer.Option(
-        "--dry-run", help="Show the next task and the settings, without writing anything."
-    ),
-]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Resume the last killed run with the same options.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON event per line.")]
+        "",
+    )
+    model: str = option("--model NAME", "Choose the agent's model.", "")
+    iterations: int | None = option("--max-iterations N", "Stop after N attempts.", None, min=1)
+    usd: float | None = option(
+        "--budget-usd USD", "Stop when the run has cost this much.", None, min=0
+    )
+    tokens: int | None = option(
+        "--budget-tokens N", "Stop when the run has used N tokens.", None, min=1
+    )
+    timeout: str = option(
+        "--timeout DURATION",
+        "Stop an attempt or a check after DURATION, such as 90s or 30m. [default: 30m]",
+        "",
+    )
+    idle_timeout: str = option(
+        "--idle-timeout DURATION",
+        "Stop an agent that prints nothing for DURATION. [default: 15m]",
+        "",
+    )
+    checks: tuple[str, ...] = option(
+        "--check CMD", "Run this check instead of run.checks (repeatable).", ()
+    )
+    no_checks: bool = option("--no-checks", "Skip all checks.", False)
+    excuse_known_failures: bool = option(
+        "--excuse-known-failures", "Accept tasks that fix no known failure.", False
+    )
+    allow_check_changes: bool = option(
+        "--allow-check-changes", "Accept changes to files that define a check.", False
+    )
+    branch: str = option("--branch TEMPLATE", "Work on this branch, such as cub/{run}.", "")
+    worktree: bool = option("--worktree", "Work in a separate worktree.", False)
+
+    def to_run_options(self) -> RunOptions:
+        """Return the options of a run; the profile is not one of them."""
+        from cub.actions.run.run_options import RunOptions
+
+        values = asdict(self)
+        del values["profile"]
+        return RunOptions(**values)
+
+
+_DRY_RUN_HELP = "Show the next task and the settings, without writing anything."
+_RESUME_HELP = "Resume the last killed run with the same options."
 
 
 @app.callback()
+@take_options
 def run(
     context: typer.Context,
-    once: Once = False,
-    task: Task = "",
-    epic: Epic = "",
-    label: Label = "",
-    harness: Harness = "",
-    model: Model = "",
-    max_iterations: Iterations = None,
-    budget_usd: Dollars = None,
-    budget_tokens: Tokens = None,
-    timeout: Timeout = "",
-    idle_timeout: Idle = "",
-    check: Checks = None,
-    no_checks: NoChecks = False,
-    excuse_known_failures: ExcuseKnownFailures = False,
-    allow_check_changes: AllowCheckChanges = False,
-    branch: Branch = "",
-    worktree: Worktree = False,
-    exec_: Exec = None,
-    no_context_exec: NoContextExec = False,
-    confirm_context_exec: ConfirmContextExec = False,
-    debug: Debug = False,
-    trust: Trust = False,
-    profile: Profile = None,
-    dry_run: DryRun = False,
-    resume: Resume = False,
-    json: Json = False,
+    options: RunCommandOptions,
+    dry_run: Annotated[bool, make_option("--dry-run", _DRY_RUN_HELP)] = False,
+    resume: Annotated[bool, make_option("--resume", _RESUME_HELP)] = False,
+    json: Annotated[bool, make_option("--json", "Print one JSON event per line.")] = False,
 ) -> None:
     """Run an agent on the ready tasks.
 
@@ -184,32 +132,36 @@ def run(
     """
     if context.invoked_subcommand:
         return
-    from cub.actions.run.run_options import RunOptions, require_consistent
-
-    options = RunOptions(
-        once, task, epic, label, harness, model, max_iterations, budget_usd, budget_tokens,
-        timeout, idle_timeout, tuple(check or ()), no_checks, excuse_known_failures,
-        allow_check_changes, branch, worktree, trust, tuple(exec_ or ()), no_context_exec,
-        confirm_context_exec, debug,
-    )  # fmt: skip
     require_option_values(context)
-    words = context.meta.get(_TEXTS, ())
-    if words and resume:
-        raise UsageError("--resume cannot be used with a task", hint="pass one of them")
-    stores = None
-    if len(words) == 1 and words[0].strip() and not words[0].split()[1:]:
-        stores = open_task_stores(context, "cub run")
-        options = replace(options, task=_find_task(stores, options, words[0]))
-    elif words:
-        options = replace(options, texts=_require_texts(words))
-    require_consistent(options)
-    stores = stores or open_task_stores(context, "cub run")
-    options = _resume_options(stores, options) if resume else options
+    stores, asked = _read_words(context, options.to_run_options(), resume=resume)
     if dry_run:
         from cub.cli.commands.run.run_preview import preview_run
 
-        raise typer.Exit(preview_run(stores, options, profile, json=json))
-    _start_run(stores, options, profile, json=json)
+        raise typer.Exit(preview_run(stores, asked, options.profile, json=json))
+    _start_run(stores, asked, options.profile, json=json)
+
+
+def _read_words(
+    context: typer.Context, options: RunOptions, *, resume: bool
+) -> tuple[Stores, RunOptions]:
+    """Open the stores; add what the words of the command line say, or what a killed run was asked.
+
+    Everything that is wrong with the command line is told first.
+    """
+    from cub.actions.run.run_options import require_consistent
+
+    words = context.meta.get(_TEXTS, ())
+    if words and resume:
+        raise UsageError("--resume cannot be used with a task", hint="pass one of them")
+    if len(words) == 1 and words[0].strip() and not words[0].split()[1:]:
+        stores = open_task_stores(context, "cub run")
+        options = replace(options, task=_find_task(stores, options, words[0]))
+        require_consistent(options)
+        return stores, options
+    options = replace(options, texts=_require_texts(words))
+    require_consistent(options)
+    stores = open_task_stores(context, "cub run")
+    return stores, _resume_options(stores, options) if resume else options
 
 
 def _require_texts(words: tuple[str, ...]) -> tuple[str, ...]:

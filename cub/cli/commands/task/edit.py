@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
+from cub.cli.parameters import make_option
 from cub.cli.task_stores import (
     Id,
     Json,
@@ -29,41 +30,39 @@ if TYPE_CHECKING:
 
 Type = Annotated[
     str | None,
-    typer.Option("--type", "-t", help="Set the type: task, feature, bug, epic, or chore."),
+    make_option("--type -t", "Set the type: task, feature, bug, epic, or chore."),
 ]
 Priority = Annotated[
     str | None,
-    typer.Option("--priority", "-p", metavar="N", help="Set the priority, from 0 (highest) to 4."),
+    make_option("--priority -p N", "Set the priority, from 0 (highest) to 4."),
 ]
 Parent = Annotated[
     str | None,
-    typer.Option("--parent", metavar="ID", help="Set the epic that the task belongs to."),
+    make_option("--parent ID", "Set the epic that the task belongs to."),
 ]
 DependsOn = Annotated[
     list[str] | None,
-    typer.Option(
-        "--depends-on", metavar="ID", help="Add a task that must be done first (repeatable)."
-    ),
+    make_option("--depends-on ID", "Add a task that must be done first (repeatable)."),
 ]
 Labels = Annotated[
     list[str] | None,
-    typer.Option("--label", "-l", metavar="WORD", help="Add a label (repeatable)."),
+    make_option("--label -l WORD", "Add a label (repeatable)."),
 ]
 Accept = Annotated[
     list[str] | None,
-    typer.Option("--accept", metavar="TEXT", help="Add an acceptance criterion (repeatable)."),
+    make_option("--accept TEXT", "Add an acceptance criterion (repeatable)."),
 ]
 Checks = Annotated[
     list[str] | None,
-    typer.Option("--check", metavar="COMMAND", help="Add a check for this task only (repeatable)."),
+    make_option("--check COMMAND", "Add a check for this task only (repeatable)."),
 ]
 Description = Annotated[
     str | None,
-    typer.Option("--description", "-d", metavar="TEXT", help="Set the description; - reads stdin."),
+    make_option("--description -d TEXT", "Set the description; - reads stdin."),
 ]
 File = Annotated[
     Path | None,
-    typer.Option("--file", "-F", metavar="FILE", help="Read the description from a file."),
+    make_option("--file -F FILE", "Read the description from a file."),
 ]
 Others = Annotated[
     list[str], typer.Argument(metavar="OTHER...", help="The tasks that must be done first.")
@@ -125,29 +124,23 @@ def add(
 def edit(
     context: typer.Context,
     key: Id,
-    title: Annotated[
-        str | None, typer.Option("--title", metavar="TEXT", help="Set the title.")
-    ] = None,
+    title: Annotated[str | None, make_option("--title TEXT", "Set the title.")] = None,
     type: Type = None,  # noqa: A002 - as the option is called
     priority: Priority = None,
     parent: Annotated[
-        str | None, typer.Option("--parent", metavar="ID", help='Set the epic; "" removes it.')
+        str | None, make_option("--parent ID", 'Set the epic; "" removes it.')
     ] = None,
     label: Labels = None,
     unlabel: Annotated[
         list[str] | None,
-        typer.Option("--unlabel", metavar="WORD", help="Remove a label (repeatable)."),
+        make_option("--unlabel WORD", "Remove a label (repeatable)."),
     ] = None,
     accept: Accept = None,
     check: Checks = None,
-    no_checks: Annotated[
-        bool, typer.Option("--no-checks", help="Remove this task's checks.")
-    ] = False,
+    no_checks: Annotated[bool, make_option("--no-checks", "Remove this task's checks.")] = False,
     description: Description = None,
     file: File = None,
-    note: Annotated[
-        str | None, typer.Option("--note", "-m", metavar="TEXT", help="Add a note.")
-    ] = None,
+    note: Annotated[str | None, make_option("--note -m TEXT", "Add a note.")] = None,
     json: Json = False,
 ) -> None:
     """Edit a task; without options, in $EDITOR.

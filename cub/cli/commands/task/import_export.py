@@ -12,6 +12,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.options import GlobalOptions
+from cub.cli.parameters import make_option
 from cub.cli.task_stores import Json, open_task_stores, print_created_files, read_file_argument
 
 if TYPE_CHECKING:
@@ -30,12 +31,10 @@ def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to import; - is stdin.")],
     format: Annotated[  # noqa: A002 - as the option is called
         str,
-        typer.Option(
-            "--format", "-f", help="Set the format: auto, jsonl, beads, task-master, or prd."
-        ),
+        make_option("--format -f", "Set the format: auto, jsonl, beads, task-master, or prd."),
     ] = "auto",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would change, without writing anything.")
+        bool, make_option("--dry-run", "Show what would change, without writing anything.")
     ] = False,
     json: Json = False,
 ) -> None:
@@ -67,17 +66,15 @@ def import_(
 def export(
     context: typer.Context,
     format: Annotated[  # noqa: A002 - as the option is called
-        str, typer.Option("--format", "-f", help="Set the format: jsonl or markdown.")
+        str, make_option("--format -f", "Set the format: jsonl or markdown.")
     ] = "jsonl",
     file: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write to FILE instead of stdout."),
+        make_option("--output -o FILE", "Write to FILE instead of stdout."),
     ] = None,
     json: Annotated[
         bool,
-        typer.Option(
-            "--json", help="Print JSON: the written file's path, or the export as a string."
-        ),
+        make_option("--json", "Print JSON: the written file's path, or the export as a string."),
     ] = False,
 ) -> None:
     """Export all tasks as JSON lines or Markdown.

@@ -10,7 +10,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.commands.task.show import show
-from cub.cli.options import require_option_values
+from cub.cli.parameters import make_option, require_option_values
 from cub.cli.task_stores import Json, open_task_stores
 
 if TYPE_CHECKING:
@@ -18,33 +18,25 @@ if TYPE_CHECKING:
     from cub.store.jsonl import Record
     from cub.store.task_index import TaskSummary
 
-Limit = Annotated[
-    int | None, typer.Option("--limit", "-n", min=0, metavar="N", help="Print at most N.")
-]
+Limit = Annotated[int | None, make_option("--limit -n N", "Print at most N.", min=0)]
 Status = Annotated[
     list[str] | None,
-    typer.Option(
-        "--status",
-        "-s",
-        help="List only this status: open, in_progress, retry, parked, closed, all, or "
+    make_option(
+        "--status -s",
+        "List only this status: open, in_progress, retry, parked, closed, all, or "
         "deleted (repeatable).",
     ),
 ]
-Epic = Annotated[str, typer.Option("--epic", metavar="ID", help="List only tasks of this epic.")]
-Label = Annotated[
-    str, typer.Option("--label", "-l", metavar="WORD", help="List only tasks with this label.")
-]
+Epic = Annotated[str, make_option("--epic ID", "List only tasks of this epic.")]
+Label = Annotated[str, make_option("--label -l WORD", "List only tasks with this label.")]
 Search = Annotated[
     str,
-    typer.Option(
-        "--search",
-        "-S",
-        metavar="TEXT",
-        help="List only tasks that contain TEXT in ID, title, description, notes, "
-        "labels, or criteria.",
+    make_option(
+        "--search -S TEXT",
+        "List only tasks that contain TEXT in ID, title, description, notes, labels, or criteria.",
     ),
 ]
-Tree = Annotated[bool, typer.Option("--tree", help="Print a tree of epics and their tasks.")]
+Tree = Annotated[bool, make_option("--tree", "Print a tree of epics and their tasks.")]
 _SIGNS = {"open": " ", "in_progress": ">", "retry": "!", "parked": "-", "closed": "x"}
 _MAX_IDS = 2  # in a cell
 _STYLES = {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
+from cub.cli.parameters import make_option
 from cub.cli.task_stores import Id, Ids, Json, open_task_stores, print_task_result
 from cub.errors import CubError, UsageError
 
@@ -16,21 +17,15 @@ if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
 
 
-Note = Annotated[
-    str, typer.Option("--message", "-m", metavar="TEXT", help="Add a note with the reason.")
-]
-Recursive = Annotated[
-    bool, typer.Option("--recursive", "-r", help="Also delete the tasks of an epic.")
-]
+Note = Annotated[str, make_option("--message -m TEXT", "Add a note with the reason.")]
+Recursive = Annotated[bool, make_option("--recursive -r", "Also delete the tasks of an epic.")]
 Force = Annotated[
     bool,
-    typer.Option(
-        "--force",
-        "-f",
-        help="Also delete tasks that others depend on, and remove the dependencies.",
+    make_option(
+        "--force -f", "Also delete tasks that others depend on, and remove the dependencies."
     ),
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask before deleting.")]
+Yes = Annotated[bool, make_option("--yes -y", "Don't ask before deleting.")]
 
 
 class CloseReason(StrEnum):
@@ -58,7 +53,7 @@ def claim_task(
     key: Id,
     name: Annotated[
         str | None,
-        typer.Option("--as", metavar="NAME", help="Claim the task for NAME instead of you."),
+        make_option("--as NAME", "Claim the task for NAME instead of you."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -84,7 +79,7 @@ def close_tasks(
     context: typer.Context,
     keys: Ids,
     reason: Annotated[
-        CloseReason | None, typer.Option("--reason", "-r", help="Set the reason. [default: done]")
+        CloseReason | None, make_option("--reason -r", "Set the reason. [default: done]")
     ] = None,
     message: Note = "",
     json: Json = False,

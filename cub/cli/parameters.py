@@ -1,0 +1,122 @@
+"""Define options in short, take many of them as one value, and convert their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import field, fields
+from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from types import GenericAlias
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+
+import typer
+
+from cub.errors import UsageError
+
+_INFO = "typer"
+
+
+def make_option(spec: str, text: str, **settings: Any) -> Any:
+    """Describe an option by its names and the placeholder of its value, as "--limit -n N"."""
+    names = [word for word in spec.split() if word.startswith("-")]
+    placeholder = " ".join(word for word in spec.split() if word not in names)
+    return typer.Option(*names, metavar=placeholder or None, help=text, **settings)
+
+
+def option(spec: str, text: str, default: Any, **settings: Any) -> Any:
+    """Define a field of a dataclass as an option; one with the default () may be repeated."""
+    return field(default=default, metadata={_INFO: make_option(spec, text, **settings)})
+
+
+def take_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Let a command get its options as one value: its parameter `options`, a dataclass.
+
+    Each field is an option, in the order of the class; those of its base classes come last.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    kind = hints["options"]
+    options = sorted(fields(kind), key=lambda one: one.name not in kind.__annotations__)
+    kinds = get_type_hints(kind)
+    own = [
+        _make_parameter(one.name, one.default, kinds[one.name], one.metadata[_INFO])
+        for one in options
+    ]
+    parameters = []
+    for one in signature(function).parameters.values():
+        other = one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[one.name])
+        parameters += own if one.name == "options" else [other]
+
+    @wraps(function)
+    def command(**values: Any) -> None:
+        given = {one.name: values.pop(one.name) for one in options}
+        lists = {one.name: tuple(given[one.name] or ()) for one in options if one.default == ()}
+        function(**values, options=kind(**{**given, **lists}))
+
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return command
+
+
+def _make_parameter(name: str, default: Any, kind: Any, info: Any) -> Parameter:
+    """Return a parameter that typer understands; what may be repeated is a list."""
+    if get_origin(kind) is tuple:
+        default, kind = None, GenericAlias(list, get_args(kind)[0]) | None
+    annotation = Annotated[kind, info]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def require_option_values(context: typer.Context) -> None:
+    """Raise UsageError if an option was given an empty value, as by a variable that is not set."""
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params.get(parameter.name or "")
+        values = value if isinstance(value, list | tuple) else [value]
+        if any(isinstance(one, str) and not one.strip() for one in values):
+            hint = "is a variable of your shell not set?"
+            raise UsageError("the value is empty", where=parameter.opts[0], hint=hint)
+
+
+class _ValueReader(NamedTuple):
+    """Convert the values of a parameter; `load` returns typer's own way to do so.
+
+    That way imports pydantic, which takes a third of a start.
+    """
+
+    load: Callable[[], Any]
+
+    def __call__(self) -> _ValueReader:
+        """Return what converts, as typer asks for it."""
+        return self
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return a value of the parameter's type; what is not plain is left to typer."""
+        is_list = param.multiple or param.nargs == -1
+        if value is None:
+            return () if is_list else None
+        kind = param.type_descriptor.annotation
+        if is_list:
+            kind = next(iter(get_args(kind)), kind)
+        try:
+            values = [_convert(one, kind) for one in (value if is_list else [value])]
+        except (TypeError, ValueError):
+            return self.load().coerce(value, param=param, ctx=ctx)
+        return values if is_list else values[0]
+
+
+def _convert(value: Any, kind: Any) -> Any:
+    """Return a string, a path or a choice. Raises TypeError or ValueError for another value."""
+    if not isinstance(value, kind) and not issubclass(kind, Path | StrEnum):
+        raise TypeError
+    return value if isinstance(value, kind) else kind(value)
+
+
+def convert_plain_values(parameters: Iterable[Any]) -> None:
+    """Have parameters convert strings, paths and choices without pydantic."""
+    for parameter in parameters:
+        load = parameter.get_runtime_param
+        if not isinstance(load, _ValueReader):
+            parameter.get_runtime_param = _ValueReader(load)
