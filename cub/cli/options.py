@@ -42,7 +42,6 @@ DryRun = Annotated[
 Diff = Annotated[
     bool, make_option("--diff", "Print the changes as a diff, without writing anything.")
 ]
-Json = Annotated[bool, make_option("--json", "Print the plan as JSON, without writing anything.")]
 Edited = Annotated[
     EditedPolicyChoice,
     make_option(

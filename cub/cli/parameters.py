@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import field, fields
+from dataclasses import field, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -31,40 +31,47 @@ def option(spec: str, text: str, default: Any, **settings: Any) -> Any:
 
 
 def take_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Let a command get its options as one value: its parameter `options`, a dataclass.
+    """Let a command get many options as one value, where a parameter is of a dataclass.
 
     Each field is an option, in the order of the class; those of its base classes come last.
     """
     hints = get_type_hints(function, include_extras=True)
-    kind = hints["options"]
-    options = sorted(fields(kind), key=lambda one: one.name not in kind.__annotations__)
-    kinds = get_type_hints(kind)
-    own = [
-        _make_parameter(one.name, one.default, kinds[one.name], one.metadata[_INFO])
-        for one in options
-    ]
+    kinds: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     parameters = []
     for one in signature(function).parameters.values():
-        other = one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[one.name])
-        parameters += own if one.name == "options" else [other]
+        if one.name in kinds:
+            types = get_type_hints(kinds[one.name])
+            options = _list_options(kinds[one.name])
+            parameters += [_make_parameter(option, types[option.name]) for option in options]
+        else:
+            other = one.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[one.name])
+            parameters.append(other)
 
     @wraps(function)
     def command(**values: Any) -> None:
-        given = {one.name: values.pop(one.name) for one in options}
-        lists = {one.name: tuple(given[one.name] or ()) for one in options if one.default == ()}
-        function(**values, options=kind(**{**given, **lists}))
+        for name, kind in kinds.items():
+            given = {one.name: values.pop(one.name) for one in _list_options(kind)}
+            lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
+            values[name] = kind(**given | lists)
+        function(**values)
 
     command.__annotations__ = {one.name: one.annotation for one in parameters}
     command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return command
 
 
-def _make_parameter(name: str, default: Any, kind: Any, info: Any) -> Parameter:
-    """Return a parameter that typer understands; what may be repeated is a list."""
+def _list_options(kind: Any) -> list[Any]:
+    options = [one for one in fields(kind) if _INFO in one.metadata]
+    return sorted(options, key=lambda one: one.name not in kind.__annotations__)
+
+
+def _make_parameter(one: Any, kind: Any) -> Parameter:
+    """Return the parameter that typer reads; what may be repeated is a list."""
+    default = one.default
     if get_origin(kind) is tuple:
-        default, kind = None, GenericAlias(list, get_args(kind)[0]) | None
-    annotation = Annotated[kind, info]
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        kind, default = GenericAlias(list, get_args(kind)[0]), []
+    annotation = Annotated[kind, one.metadata[_INFO]]
+    return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def require_option_values(context: typer.Context) -> None:

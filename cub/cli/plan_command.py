@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from cub.cli import output
 from cub.cli.json_output import plan_to_json
+from cub.cli.parameters import option
 from cub.text import UP_TO_DATE
 
 if TYPE_CHECKING:
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlanDisplay:
-    """Say how to show a plan; with any of these options, nothing is written."""
+    """Say how to show a plan, by options of the command; with any of them, nothing is written."""
 
-    dry_run: bool = False
-    diff: bool = False
-    json: bool = False
-    check: bool = False
+    dry_run: bool = option("--dry-run", "Show what would change, without writing anything.", False)
+    diff: bool = option("--diff", "Print the changes as a diff, without writing anything.", False)
+    json: bool = option("--json", "Print the plan as JSON, without writing anything.", False)
+    check: bool = False  # of a command that has this option
 
     @property
     def is_read_only(self) -> bool:

@@ -32,12 +32,10 @@ Words = Annotated[
 ]
 Json = Annotated[bool, make_option("--json", "Print JSON, with the origin.")]
 Profile = Annotated[
-    str | None,
-    make_option("--profile NAME", "Use this profile of the configuration."),
+    str | None, make_option("--profile NAME", "Use this profile of the configuration.")
 ]
 User = Annotated[
-    bool,
-    make_option("--user", "Use your user configuration, which applies to all your projects."),
+    bool, make_option("--user", "Use your user configuration, which applies to all your projects.")
 ]
 
 

@@ -22,16 +22,13 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 Select = Annotated[
-    list[str] | None,
-    make_option("--select CODES", "Report only these codes or prefixes, as D1."),
+    list[str] | None, make_option("--select CODES", "Report only these codes or prefixes, as D1.")
 ]
 Ignore = Annotated[
-    list[str] | None,
-    make_option("--ignore CODES", "Leave out these codes or prefixes."),
+    list[str] | None, make_option("--ignore CODES", "Leave out these codes or prefixes.")
 ]
 Fix = Annotated[
-    bool,
-    make_option("--fix", "Merge duplicate task lines and release tasks with expired leases."),
+    bool, make_option("--fix", "Merge duplicate task lines and release tasks with expired leases.")
 ]
 Json = Annotated[bool, make_option("--json", "Print the findings as JSON.")]
 _COLORS: dict[str, Color | None] = {"error": "red", "warning": "yellow", "info": None}

@@ -119,7 +119,7 @@ def get_value_name(option: TyperOption, context: typer.Context) -> str:
 
 def get_default(option: TyperOption) -> str:
     """Return the default if it is worth naming; "" otherwise."""
-    if option.is_flag or option.count or option.default in (None, ""):
+    if option.is_flag or option.count or option.default in (None, "", []):
         return ""
     return str(option.default.value if isinstance(option.default, Enum) else option.default)
 

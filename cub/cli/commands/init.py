@@ -12,16 +12,13 @@ import typer
 from cub.cli import output
 from cub.cli.init_ending import find_steps, name_checks, print_next_steps
 from cub.cli.options import (
-    Diff,
-    DryRun,
     Edited,
     EditedPolicyChoice,
     GlobalOptions,
-    Json,
     Prune,
     resolve_path_argument,
 )
-from cub.cli.parameters import make_option
+from cub.cli.parameters import make_option, take_options
 from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
 from cub.cli.progress import ProgressBar
 from cub.errors import CubError
@@ -59,6 +56,7 @@ Yes = Annotated[bool, make_option("--yes -y", "Don't ask, and trust the suggeste
 
 
 @app.command()
+@take_options
 def init(
     context: typer.Context,
     paths: Paths = None,
@@ -67,9 +65,8 @@ def init(
     edited: Edited = EditedPolicyChoice.REFUSE,
     prune: Prune = False,
     yes: Yes = False,
-    dry_run: DryRun = False,
-    diff: Diff = False,
-    json: Json = False,
+    *,
+    show: PlanDisplay,
 ) -> None:
     """Add managed sections and cub's files to this project.
 
@@ -79,8 +76,8 @@ def init(
 
     Example: cub init packages/api --diff
     """
-    from cub.actions.init_update import InitOptions, plan_init
-    from cub.actions.next_steps import append_answers, trust_answers
+    from cub.actions.init_update import InitOptions
+    from cub.actions.next_steps import trust_answers
     from cub.agent_profiles.profiles import choose_agents
     from cub.files import DiskTree
     from cub.harness.harness_registry import find_installed_agents
@@ -89,7 +86,7 @@ def init(
 
     global_options: GlobalOptions = context.obj
     folder = global_options.directory
-    root, show = find_project_root(folder), PlanDisplay(dry_run, diff, json)
+    root = find_project_root(folder)
     is_new = not (root / STATE_FILE).exists()
     chosen = choose_agents(agents or (), DiskTree(root), find_installed_agents(os.environ))
     options = InitOptions(
@@ -100,9 +97,24 @@ def init(
         edited_policy=edited.value,
         prune=prune,
     )
-    answers = None
-    if is_new and not show.is_read_only:
-        answers = _prepare(root, options, yes=yes)
+    asks = is_new and not show.is_read_only
+    answers = _prepare(root, options, yes=yes) if asks else None
+    plan = _carry_out(root, options, show, answers)
+    if show.is_read_only:
+        return
+    if answers:
+        trust_answers(root, answers)
+    print_result(plan)
+    declines = answers is not None and not answers.checks
+    print_next_steps(root, plan, is_new=is_new, trusts=yes, declines=declines)
+
+
+def _carry_out(
+    root: Path, options: InitOptions, show: PlanDisplay, answers: Answers | None
+) -> Plan:
+    from cub.actions.init_update import plan_init
+    from cub.actions.next_steps import append_answers
+
     with ProgressBar() as bar, defer_cache_writes(show) as schedule_write:
         timed = replace(options, progress=bar, schedule_write=schedule_write)
 
@@ -110,13 +122,7 @@ def init(
             plan = plan_init(project, timed)
             return append_answers(project, plan, answers) if answers else plan
 
-        plan = run_plan_command(root, make_plan, show)
-    if show.is_read_only:
-        return
-    if answers:
-        trust_answers(root, answers)
-    print_result(plan)
-    print_next_steps(root, plan, is_new=is_new, trusts=yes, declines=_declines(answers))
+        return run_plan_command(root, make_plan, show)
 
 
 def print_result(plan: Plan) -> None:
@@ -175,10 +181,6 @@ def _ask(steps: NextSteps) -> Answers:
         question = f"Trust {name_checks(steps)} to decide whether a task is done?"
         agrees = output.ask_confirmation(question, default=True)
     return Answers("" if agent == _AUTO else agent, tuple(steps.proposed_checks) * agrees)
-
-
-def _declines(answers: Answers | None) -> bool:
-    return answers is not None and not answers.checks
 
 
 def _split_targets(targets: str) -> tuple[str, ...]:

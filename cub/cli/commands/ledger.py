@@ -10,16 +10,17 @@ import typer
 
 from cub.actions.ledger_report import AttemptTotals, LedgerStats, TaskHistory, format_agent_label
 from cub.cli import output
-from cub.cli.commands.run.event_lines import (
+from cub.cli.event_format import (
     NOT_REPORTED,
+    format_attempt_details,
+    format_clock_time,
     format_dollars,
-    format_same_attempt,
-    format_usage,
+    format_event,
 )
 from cub.cli.parameters import make_option
 from cub.cli.task_stores import Id, Json, open_task_stores
 from cub.cli.time_format import format_local_time
-from cub.store.events import Event, describe_outcome, get_mapping, get_usage, tokens_to_json
+from cub.store.events import Event, describe_outcome, get_usage, tokens_to_json
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 ATTEMPT_COLUMNS = ("when", "task", "n", "agent", "time", "tokens", "cost", "outcome")
@@ -138,8 +139,7 @@ def tail(
 def archive(
     context: typer.Context,
     before: Annotated[
-        str,
-        make_option("--before DATE", "Archive events before this date, such as 2026-01-31."),
+        str, make_option("--before DATE", "Archive events before this date, such as 2026-01-31.")
     ],
 ) -> None:
     """Move older events to .cub/ledger-archive.jsonl.
@@ -169,12 +169,6 @@ def format_story(story: TaskHistory) -> Iterator[str]:
         yield "No events yet."
 
 
-def format_event(event: Event, *, of_task: bool = True) -> str:
-    """Return when an event happened, to which task, and what it was."""
-    task = f"  {event['task']}" if of_task and event.get("task") else ""
-    return f"{format_local_time(event.get('ts', '?'))}{task}  {_describe_event(event)}"
-
-
 def format_attempt_row(event: Event) -> tuple[str, ...]:
     """Return the cells of `ATTEMPT_COLUMNS`."""
     return (
@@ -182,7 +176,7 @@ def format_attempt_row(event: Event) -> tuple[str, ...]:
         str(event.get("task", "")),
         str(event.get("n", "")),
         format_agent_label(event),
-        _format_duration(event.get("dur_s")),
+        format_clock_time(event.get("dur_s")),
         *_format_usage_cells(event),
         describe_outcome(event),
     )
@@ -218,7 +212,7 @@ def _format_totals(totals: AttemptTotals) -> tuple[str, ...]:
     return (
         f"{totals.attempts:,}",
         f"{totals.ok_count:,}",
-        _format_duration(totals.seconds),
+        format_clock_time(totals.seconds),
         _format_sum(f"{totals.tokens.total:,}", any(totals.tokens), totals.without_tokens),
         _format_sum(
             format_dollars(totals.usd, is_estimated=totals.is_estimated),
@@ -233,80 +227,6 @@ def _format_sum(text: str, has_any: object, unreported_count: int) -> str:
     if not has_any:
         return NOT_REPORTED if unreported_count else ""
     return f"{text} ({unreported_count:,} {NOT_REPORTED})" if unreported_count else text
-
-
-def _describe_event(event: Event) -> str:
-    kind = event.get("ev")
-    if kind == "task_state":
-        reason = f" ({event['reason']})" if event.get("reason") else ""
-        note = f": {event['note']}" if event.get("note") else ""
-        return f"{event.get('status', '?')}{reason} by {event.get('by', '?')}{note}"
-    if kind == "attempt_start":
-        return f"attempt {event.get('n', '?')} starts"
-    if kind == "attempt_end":
-        return f"attempt {event.get('n', '?')}: {describe_outcome(event)}"
-    return str(kind or "?").replace("_", " ")
-
-
-def format_attempt_details(event: Event) -> Iterator[str]:
-    """Yield what is known of an attempt that has ended; nothing for another event."""
-    if event.get("ev") != "attempt_end":
-        return
-    usage, facts = get_usage(event), [format_agent_label(event)]
-    facts.append(_format_duration(event.get("dur_s")))
-    if facts[-1] or usage.usd or usage.tokens:  # else no agent was started
-        facts.append(format_usage(usage.token_count, usage.usd, is_estimated=usage.is_estimated))
-    yield " · ".join(filter(None, facts))
-    trailer, fail = get_mapping(event, "trailer"), get_mapping(event, "fail")
-    same = format_same_attempt(fail).strip()
-    checks = () if same else event.get("checks") or ()
-    lines = (
-        ("reason", same or fail.get("reason")),
-        ("stuck", event.get("stuck") != fail.get("reason") and event.get("stuck")),
-        *(("check", _describe_check(check)) for check in checks if check),
-        ("checks", event.get("unverified") and f"none has decided: {event['unverified']}"),
-        ("commit", _describe_commit(get_mapping(event, "git"), is_ok=bool(event.get("ok")))),
-        *(("note", note) for note in event.get("obs") or ()),
-        ("says", trailer.get("summary") or event.get("said")),
-        *(("tried", tried) for tried in trailer.get("tried") or ()),
-        ("next", trailer.get("next")),
-        *(("denied", denied) for denied in event.get("denied") or ()),
-        ("patch", get_mapping(event, "git").get("patch")),
-        ("session", event.get("session")),
-        ("resume", event.get("resume")),
-        ("log", event.get("log")),
-    )
-    yield from (f"{name:<7} {value}" for name, value in lines if value)
-
-
-def _describe_check(check: Any) -> str:
-    if not isinstance(check, dict):
-        return ""
-    failing = check.get("n") or 0
-    fresh = f", {check['new']} new" if check.get("new") else ""
-    more = f", {failing} failing{fresh}" if failing else ""
-    return f"{check.get('cmd', '?')}: exit {check.get('exit', '?')}{more}"
-
-
-def _describe_commit(git: Event, *, is_ok: bool) -> str:
-    head = str(git.get("head") or "")[:10]
-    parent = str(git.get("parent") or git.get("base") or "")[:10]
-    if not head and not (is_ok and parent and git.get("files")):
-        return ""
-    head = head or f"the one after {parent}"  # a line can't name the commit that contains it
-    count = len(git.get("files") or ())
-    files = f"{count} file" + ("" if count == 1 else "s")
-    return f"{head} ({files}, +{git.get('ins', 0)} -{git.get('del', 0)})"
-
-
-def _format_duration(seconds: Any) -> str:
-    if not isinstance(seconds, int | float):
-        return ""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours}h {minutes}m"
-    return f"{minutes}m {rest}s" if minutes else f"{rest}s"
 
 
 def _format_usage_cells(event: Event) -> tuple[str, str]:

@@ -51,8 +51,7 @@ Tokens = Annotated[
 ]
 Stdout = Annotated[bool, make_option("--stdout", "Print the map, without writing anything.")]
 Check = Annotated[
-    bool,
-    make_option("--check", "Exit 1 if the map is missing or stale, without writing anything."),
+    bool, make_option("--check", "Exit 1 if the map is missing or stale, without writing anything.")
 ]
 Json = Annotated[
     bool,
@@ -63,13 +62,9 @@ Exclude = Annotated[
     make_option("--exclude GLOB", "Exclude these paths, in .gitignore syntax (repeatable)."),
 ]
 NoSymbols = Annotated[
-    bool,
-    make_option("--no-symbols", "List only directories and commands, without parsing code."),
+    bool, make_option("--no-symbols", "List only directories and commands, without parsing code.")
 ]
-Explain = Annotated[
-    str | None,
-    make_option("--explain NAME", "Explain the rank of a symbol."),
-]
+Explain = Annotated[str | None, make_option("--explain NAME", "Explain the rank of a symbol.")]
 
 
 @app.command(name="map")

@@ -33,8 +33,7 @@ Explain = Annotated[
     bool, make_option("--explain", "List the sections with their tokens and omissions.")
 ]
 Tokens = Annotated[
-    int | None,
-    make_option("--tokens N", "Limit the prompt to N tokens. [default: 4000]", min=1),
+    int | None, make_option("--tokens N", "Limit the prompt to N tokens. [default: 4000]", min=1)
 ]
 Json = Annotated[bool, make_option("--json", "Print both prompts and the sections as JSON.")]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.options import Diff, DryRun, Edited, EditedPolicyChoice, Json, find_root
-from cub.cli.parameters import make_option
+from cub.cli.options import Edited, EditedPolicyChoice, find_root
+from cub.cli.parameters import make_option, take_options
 from cub.cli.plan_command import PlanDisplay, run_plan_command
 
 if TYPE_CHECKING:
@@ -20,18 +20,16 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 Purge = Annotated[
-    bool,
-    make_option("--purge", "Also delete all of .cub/, with constitution, config, and tasks."),
+    bool, make_option("--purge", "Also delete all of .cub/, with constitution, config, and tasks.")
 ]
 Yes = Annotated[bool, make_option("--yes -y", "Don't ask before --purge deletes files.")]
 
 
 @app.command()
+@take_options
 def remove(
     context: typer.Context,
-    dry_run: DryRun = False,
-    diff: Diff = False,
-    json: Json = False,
+    show: PlanDisplay,
     purge: Purge = False,
     yes: Yes = False,
     edited: Edited = EditedPolicyChoice.REFUSE,
@@ -42,7 +40,7 @@ def remove(
 
     Example: cub remove --dry-run
     """
-    show, root = PlanDisplay(dry_run, diff, json), find_root(context)
+    root = find_root(context)
     plan = run_plan_command(
         root,
         lambda project: make_remove_plan(project, purge, edited),
@@ -50,7 +48,7 @@ def remove(
         confirm=_require_confirmation if purge and not yes else None,
         removes_stores=True,
     )
-    if plan.is_empty and not json:
+    if plan.is_empty and not show.json:
         output.print_message("Nothing to remove: cub has no files here.")
     elif not show.is_read_only:
         print_result(root)

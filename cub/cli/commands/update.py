@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,8 +16,8 @@ from cub.cli.many_projects import (
     format_error_cell,
     projects_to_json,
 )
-from cub.cli.options import Diff, DryRun, Edited, EditedPolicyChoice, GlobalOptions, Json, Prune
-from cub.cli.parameters import make_option
+from cub.cli.options import Edited, EditedPolicyChoice, GlobalOptions, Prune
+from cub.cli.parameters import make_option, take_options
 from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
 from cub.cli.progress import ProgressBar
 from cub.errors import UsageError
@@ -43,15 +44,15 @@ Check = Annotated[
 
 
 @app.command()
+@take_options
 def update(
     context: typer.Context,
     dirs: Projects = None,
     check: Check = False,
-    diff: Diff = False,
-    dry_run: DryRun = False,
     edited: Edited = EditedPolicyChoice.REFUSE,
     prune: Prune = False,
-    json: Json = False,
+    *,
+    show: PlanDisplay,
 ) -> None:
     """Update the managed sections and cub's files.
 
@@ -60,13 +61,13 @@ def update(
     from cub.project.project import find_project_root
 
     options: GlobalOptions = context.obj
-    show = PlanDisplay(dry_run, diff, json, check)
+    show = replace(show, check=check)
 
     def make_plan(project: Project, **options: Any) -> Plan:
         return make_update_plan(project, edited, prune=prune, check=check, **options)
 
-    if dirs and check and not diff:
-        _check_many(for_each_project(options.directory, dirs, make_plan), json=json)
+    if dirs and check and not show.diff:
+        _check_many(for_each_project(options.directory, dirs, make_plan), json=show.json)
         return
     folder = options.directory / _require_single(dirs) if dirs else options.directory
     root = find_project_root(folder)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cub.cli import output
-from cub.cli.options import Diff, DryRun
-from cub.cli.options import Json as PlanJson
-from cub.cli.parameters import make_option
+from cub.cli.parameters import make_option, take_options
+from cub.cli.plan_command import PlanDisplay, run_plan_command
 from cub.cli.task_stores import Id, Json, open_task_stores
 from cub.errors import CubError, UsageError
 
@@ -91,14 +90,8 @@ def show(context: typer.Context, key: Id, patch: Patch = False, json: Json = Fal
         _print_attempts(task)
 
 
-def apply(
-    context: typer.Context,
-    key: Id,
-    number: Number = None,
-    dry_run: DryRun = False,
-    diff: Diff = False,
-    json: PlanJson = False,
-) -> None:
+@take_options
+def apply(context: typer.Context, key: Id, number: Number = None, *, display: PlanDisplay) -> None:
     """Apply a failed attempt's patch to your files.
 
     The patch is the one of the newest attempt that has one. Either all its files change, or none.
@@ -108,9 +101,8 @@ def apply(
     """
     from cub.actions.run.past_attempts import list_task_attempts
     from cub.actions.run.patch_plan import plan_patch
-    from cub.cli.plan_command import PlanDisplay, run_plan_command
 
-    stores, display = open_task_stores(context), PlanDisplay(dry_run, diff, json)
+    stores = open_task_stores(context)
     chosen: list[PastAttempt] = []
 
     def make_plan(project: Project) -> Plan:
@@ -171,7 +163,7 @@ def _follow(stores: Stores, which: str, number: int | None, shown: AgentLogPrint
 
 
 def _print_attempts(task: TaskAttempts) -> None:
-    from cub.cli.commands.ledger import format_attempt_details, format_event
+    from cub.cli.event_format import format_attempt_details, format_event
     from cub.store.events import get_mapping
 
     output.print_heading(f"{task.task_id}  {task.title}".rstrip())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from cub.cli.event_format import format_duration, format_same_attempt, format_usage
 from cub.cli.terminal import add_style
 from cub.cli.time_format import format_local_time
 from cub.store.events import describe_outcome, get_usage
@@ -30,7 +31,6 @@ _ENDS = {
     "agent": "Stopped: the agent can't work ({1})",
     "failures": "Stopped: {0} attempts in a row failed outside the tasks ({1})",
 }
-NOT_REPORTED = "not reported"
 _STATUSES = {"retry": "to be tried again", "open": "open again"}
 
 
@@ -40,37 +40,9 @@ def format_event_lines(event: Event) -> Iterator[str]:
     yield from formatter(event) if formatter else ()
 
 
-def format_duration(seconds: float) -> str:
-    """Return a duration such as 0.3 s, 12 s, 4 min or 1 h 5 min."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def format_dollars(usd: float | None, *, is_estimated: bool) -> str:
-    """Return dollars, "not reported" for None."""
-    return NOT_REPORTED if usd is None else f"{'≈ ' * is_estimated}${usd:,.2f}"
-
-
-def format_usage(tokens: int | None, usd: float | None, *, is_estimated: bool) -> str:
-    """Return tokens and dollars, and name what is None: it was not reported."""
-    if tokens is None and usd is None:
-        return f"usage {NOT_REPORTED}"
-    cost = "cost " * (usd is None) + format_dollars(usd, is_estimated=is_estimated)
-    return f"tokens {NOT_REPORTED}, {cost}" if tokens is None else f"{tokens:,} tokens, {cost}"
-
-
 def _format_event_usage(event: Event) -> str:
     usage = get_usage(event)
     return format_usage(usage.token_count, usage.usd, is_estimated=usage.is_estimated)
-
-
-def format_same_attempt(facts: Mapping[str, Any]) -> str:
-    """Return which attempt a check or an attempt failed like; "" if this is new."""
-    return f" as in attempt {facts['same']}" if facts.get("same") else ""
 
 
 def _format_run_start(event: Event) -> Iterator[str]:

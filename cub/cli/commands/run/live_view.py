@@ -10,12 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cub.cli import output
-from cub.cli.commands.run.event_lines import (
-    format_duration,
-    format_event_lines,
-    format_progress,
-    format_usage,
-)
+from cub.cli.commands.run.event_lines import format_event_lines, format_progress
+from cub.cli.event_format import format_duration, format_usage
 from cub.cli.time_format import format_time_with_age
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cub.cli import output
 from cub.cli.commands.run.event_lines import format_parked_tasks
+from cub.cli.json_output import JsonObject
 from cub.errors import CubError
 from cub.text import append_hint
 
@@ -35,39 +36,13 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
     options, new_tasks = make_new_tasks(stores, tasks, options)
     require_label(tasks, options.label)
     queue = list_runnable_tasks(tasks, stores, options)
-    checks = list(map(mask_text, run.settings.checks))
     if json:
-        tree = {
-            "v": 1,
-            "root": stores.root.as_posix(),
-            "harnesses": run.names,
-            "versions": run.versions,
-            "choice": run.choice,
-            "model_choice": run.model_choice,
-            "missing": [{"harness": one.harness, "why": one.why} for one in run.missing],
-            "notices": run.warnings,
-            "checks": checks,
-            "context_commands": [
-                {"name": one.name, "command": mask_text(one.command), "origin": one.origin}
-                for one in run.settings.context.commands
-            ],
-            "trusted": run.is_trusted,
-            "new_tasks": [mask_text(record["title"]) for record in new_tasks],
-            "tasks": [task.id for task in queue if task.id not in options.added],
-        }
-        output.print_json(tree)
+        fresh = [mask_text(record["title"]) for record in new_tasks]
+        known = [task.id for task in queue if task.id not in options.added]
+        tree = {"v": 1, "root": stores.root.as_posix(), **_preview_to_json(run)}
+        output.print_json({**tree, "new_tasks": fresh, "tasks": known})
         return 1 if run.refusals else 0
-    agents = ", ".join(f"{name} {run.versions.get(name, '')}".strip() for name in run.names)
-    choice = f" (auto: {run.choice})" if run.choice else ""
-    output.print_paragraph(f"agent: {agents}{choice}")
-    if run.model_choice:
-        output.print_paragraph(f"model: {run.model_choice}")
-    for check in checks:
-        source = run.settings.proposed_checks.get(check)
-        output.print_paragraph(f"check: {check}" + (f", from {source}" if source else ""))
-    for command in run.settings.context.commands:
-        text = f"{mask_text(command.command)} ({command.name}, {command.origin})"
-        output.print_paragraph(f"context command: {text}")
+    _print_settings(run)
     _print_queue(stores, queue, tasks, options)
     for program in run.missing if len(run.missing) < len(run.names) else ():
         output.print_message(f"{program.to_text()}.")
@@ -76,6 +51,43 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
     for refusal in run.refusals:
         output.print_message(f"This run would be refused: {mask_text(refusal)}.")
     return 1 if run.refusals else 0
+
+
+def _preview_to_json(run: _RunPreview) -> JsonObject:
+    from cub.masking import mask_text
+
+    return {
+        "harnesses": run.names,
+        "versions": run.versions,
+        "choice": run.choice,
+        "model_choice": run.model_choice,
+        "missing": [{"harness": one.harness, "why": one.why} for one in run.missing],
+        "notices": run.warnings,
+        "checks": list(map(mask_text, run.settings.checks)),
+        "context_commands": [
+            {"name": one.name, "command": mask_text(one.command), "origin": one.origin}
+            for one in run.settings.context.commands
+        ],
+        "trusted": run.is_trusted,
+    }
+
+
+def _print_settings(run: _RunPreview) -> None:
+    from cub.masking import mask_text
+
+    agents = ", ".join(f"{name} {run.versions.get(name, '')}".strip() for name in run.names)
+    choice = f" (auto: {run.choice})" if run.choice else ""
+    output.print_paragraph(f"agent: {agents}{choice}")
+    if run.model_choice:
+        output.print_paragraph(f"model: {run.model_choice}")
+    for check in run.settings.checks:
+        source = run.settings.proposed_checks.get(check)
+        output.print_paragraph(
+            f"check: {mask_text(check)}" + (f", from {source}" if source else "")
+        )
+    for command in run.settings.context.commands:
+        text = f"{mask_text(command.command)} ({command.name}, {command.origin})"
+        output.print_paragraph(f"context command: {text}")
 
 
 class _RunPreview(NamedTuple):

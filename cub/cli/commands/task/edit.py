@@ -7,13 +7,15 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cub.cli import output
-from cub.cli.parameters import make_option
+from cub.cli.parameters import make_option, option, take_options
 from cub.cli.task_stores import (
     Id,
     Json,
@@ -27,43 +29,8 @@ from cub.syntax_errors import describe_quoting_error
 
 if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores, TaskResult
+    from cub.actions.tasks.task_fields import TaskFields
 
-Type = Annotated[
-    str | None,
-    make_option("--type -t", "Set the type: task, feature, bug, epic, or chore."),
-]
-Priority = Annotated[
-    str | None,
-    make_option("--priority -p N", "Set the priority, from 0 (highest) to 4."),
-]
-Parent = Annotated[
-    str | None,
-    make_option("--parent ID", "Set the epic that the task belongs to."),
-]
-DependsOn = Annotated[
-    list[str] | None,
-    make_option("--depends-on ID", "Add a task that must be done first (repeatable)."),
-]
-Labels = Annotated[
-    list[str] | None,
-    make_option("--label -l WORD", "Add a label (repeatable)."),
-]
-Accept = Annotated[
-    list[str] | None,
-    make_option("--accept TEXT", "Add an acceptance criterion (repeatable)."),
-]
-Checks = Annotated[
-    list[str] | None,
-    make_option("--check COMMAND", "Add a check for this task only (repeatable)."),
-]
-Description = Annotated[
-    str | None,
-    make_option("--description -d TEXT", "Set the description; - reads stdin."),
-]
-File = Annotated[
-    Path | None,
-    make_option("--file -F FILE", "Read the description from a file."),
-]
 Others = Annotated[
     list[str], typer.Argument(metavar="OTHER...", help="The tasks that must be done first.")
 ]
@@ -85,18 +52,54 @@ def register_edit_commands(app: typer.Typer) -> None:
     app.add_typer(dep, name="dep")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FieldOptions:
+    """Hold the fields that `cub task add` and `cub task edit` set; None and () for none."""
+
+    type: str | None = option(
+        "--type -t", "Set the type: task, feature, bug, epic, or chore.", None
+    )
+    priority: str | None = option(
+        "--priority -p N", "Set the priority, from 0 (highest) to 4.", None
+    )
+    label: tuple[str, ...] = option("--label -l WORD", "Add a label (repeatable).", ())
+    accept: tuple[str, ...] = option(
+        "--accept TEXT", "Add an acceptance criterion (repeatable).", ()
+    )
+    check: tuple[str, ...] = option(
+        "--check COMMAND", "Add a check for this task only (repeatable).", ()
+    )
+    description: str | None = option(
+        "--description -d TEXT", "Set the description; - reads stdin.", None
+    )
+    file: Path | None = option("--file -F FILE", "Read the description from a file.", None)
+
+    def read_fields(self, context: typer.Context, **others: Any) -> TaskFields:
+        """Return these fields of a task and others, with the text of a file or of stdin."""
+        from cub.actions.tasks.task_fields import TaskFields
+
+        return TaskFields(
+            type=self.type,
+            priority=self.priority,
+            labels=self.label or None,
+            accept=self.accept or None,
+            description=_read_description(context, self.description, self.file),
+            **{"checks": self.check or None, **others},
+        )
+
+
+@take_options
 def add(
     context: typer.Context,
     title: Annotated[str, typer.Argument(metavar="TITLE", help="The title, on one line.")],
-    type: Type = None,  # noqa: A002 - as the option is called
-    priority: Priority = None,
-    parent: Parent = None,
-    depends_on: DependsOn = None,
-    label: Labels = None,
-    accept: Accept = None,
-    check: Checks = None,
-    description: Description = None,
-    file: File = None,
+    options: _FieldOptions,
+    parent: Annotated[
+        str | None, make_option("--parent ID", "Set the epic that the task belongs to.")
+    ] = None,
+    depends_on: Annotated[
+        list[str] | None,
+        make_option("--depends-on ID", "Add a task that must be done first (repeatable)."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Add a task and print its ID.
@@ -104,13 +107,11 @@ def add(
     Example: cub task add "Bake the bread" -p 1 --label oven
     """
     from cub.actions.tasks.task_edits import add_task as put
-    from cub.actions.tasks.task_fields import TaskFields
 
-    text = _read_description(context, description, file)
-    fields = (type, priority, parent, depends_on, label, accept, check, text)
+    fields = options.read_fields(context, title=title, parent=parent, depends_on=depends_on)
     stores = open_task_stores(context)
-    result = put(stores, TaskFields(title, *fields))
-    _trust_checks(stores, check)
+    result = put(stores, fields)
+    _trust_checks(stores, options.check)
     if json:
         print_task_result(stores, result, "", json=True)
         return
@@ -121,25 +122,20 @@ def add(
     print_created_files(result)
 
 
+@take_options
 def edit(
     context: typer.Context,
     key: Id,
+    *,
     title: Annotated[str | None, make_option("--title TEXT", "Set the title.")] = None,
-    type: Type = None,  # noqa: A002 - as the option is called
-    priority: Priority = None,
+    options: _FieldOptions,
     parent: Annotated[
         str | None, make_option("--parent ID", 'Set the epic; "" removes it.')
     ] = None,
-    label: Labels = None,
     unlabel: Annotated[
-        list[str] | None,
-        make_option("--unlabel WORD", "Remove a label (repeatable)."),
+        list[str] | None, make_option("--unlabel WORD", "Remove a label (repeatable).")
     ] = None,
-    accept: Accept = None,
-    check: Checks = None,
     no_checks: Annotated[bool, make_option("--no-checks", "Remove this task's checks.")] = False,
-    description: Description = None,
-    file: File = None,
     note: Annotated[str | None, make_option("--note -m TEXT", "Add a note.")] = None,
     json: Json = False,
 ) -> None:
@@ -150,19 +146,17 @@ def edit(
     Example: cub task edit k3f9a --priority 0 --label oven
     """
     from cub.actions.tasks.task_edits import edit_task as change
-    from cub.actions.tasks.task_fields import TaskFields
 
-    if check and no_checks:
+    if options.check and no_checks:
         raise UsageError("--check cannot be used with --no-checks", hint="pass one of them")
-    text = _read_description(context, description, file)
-    checks = [] if no_checks else check
-    fields = (title, type, priority, parent, None, label, accept, checks, text)
+    others: dict[str, Any] = {"checks": []} if no_checks else {}
+    fields = options.read_fields(context, title=title, parent=parent, **others)
     stores = open_task_stores(context)
-    if all(field is None for field in (*fields, unlabel, note)):
+    if all(value is None for value in (*asdict(fields).values(), unlabel, note)):
         result = edit_in_editor(stores, key)
     else:
-        result = change(stores, key, TaskFields(*fields), unlabel=unlabel or (), note=note)
-        _trust_checks(stores, check)
+        result = change(stores, key, fields, unlabel=unlabel or (), note=note)
+        _trust_checks(stores, options.check)
     print_task_result(stores, result, "Changed", json=json)
 
 
@@ -194,7 +188,7 @@ def _set_dependencies(
     print_task_result(stores, result, "Changed", json=json)
 
 
-def _trust_checks(stores: Stores, checks: list[str] | None) -> None:
+def _trust_checks(stores: Stores, checks: Sequence[str]) -> None:
     """Trust the checks that you write here yourself, so `cub run` does not ask about them."""
     from cub.actions.run.command_trust import trust_checks
     from cub.actions.tasks.current_attempt import find_current_attempt

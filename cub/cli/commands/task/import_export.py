@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.options import GlobalOptions
+from cub.cli.options import DryRun, GlobalOptions
 from cub.cli.parameters import make_option
 from cub.cli.task_stores import Json, open_task_stores, print_created_files, read_file_argument
 
@@ -33,9 +33,7 @@ def import_(
         str,
         make_option("--format -f", "Set the format: auto, jsonl, beads, task-master, or prd."),
     ] = "auto",
-    dry_run: Annotated[
-        bool, make_option("--dry-run", "Show what would change, without writing anything.")
-    ] = False,
+    dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
     """Import tasks from another tool.
@@ -69,8 +67,7 @@ def export(
         str, make_option("--format -f", "Set the format: jsonl or markdown.")
     ] = "jsonl",
     file: Annotated[
-        Path | None,
-        make_option("--output -o FILE", "Write to FILE instead of stdout."),
+        Path | None, make_option("--output -o FILE", "Write to FILE instead of stdout.")
     ] = None,
     json: Annotated[
         bool,

@@ -52,8 +52,7 @@ def claim_task(
     context: typer.Context,
     key: Id,
     name: Annotated[
-        str | None,
-        make_option("--as NAME", "Claim the task for NAME instead of you."),
+        str | None, make_option("--as NAME", "Claim the task for NAME instead of you.")
     ] = None,
     json: Json = False,
 ) -> None:

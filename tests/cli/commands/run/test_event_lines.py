@@ -10,14 +10,10 @@ import pytest
 from cub.actions.ledger_report import count_attempts
 from cub.actions.run.run_context import Budget
 from cub.actions.run.run_status import RunStatus
-from cub.cli.commands.ledger import (
-    format_attempt_details,
-    format_attempt_row,
-    format_event,
-    format_stats_rows,
-)
+from cub.cli.commands.ledger import format_attempt_row, format_stats_rows
 from cub.cli.commands.run.event_lines import format_event_lines
 from cub.cli.commands.run.live_view import list_status_rows
+from cub.cli.event_format import format_attempt_details, format_event
 from cub.cli.terminal import strip_styles
 from cub.store.events import Event, tokens_to_json
 from cub.tokens import TokenUsage
