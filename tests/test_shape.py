@@ -22,7 +22,7 @@ MAX_MODULES = {
     "cub.actions": 95,
     "cub.agent": 40,
     "cub.checks": 17,
-    "cub.cli": 57,
+    "cub.cli": 58,
     "cub.config_edit": 7,
     "cub.context": 14,
     "cub.edit": 23,

@@ -112,7 +112,7 @@ WRITERS = {
     "harness/script_player.py": "the scripted agent, a process whose output is read by the run",
 }
 # rich draws by itself: cub.cli.output gives it its texts.
-DRAWERS = {"cli/progress.py", "cli/commands/run/live_view.py"}
+DRAWERS = {"cli/plan_command.py", "cli/commands/run/live_view.py"}
 # A word of all that writes or draws: what has none need not be parsed.
 _SAYS = re.compile("print|typer|stdout|stderr|rich")
 

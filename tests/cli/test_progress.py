@@ -19,7 +19,7 @@ def script(folder: Path, done: tuple[int, ...], patience: float, total: int = 3)
     """A program with a bar that is told these numbers of `total`, and then prints a line."""
     path = folder / "bar.py"
     path.write_text(
-        "from cub.cli.progress import ProgressBar as Bar\n"
+        "from cub.cli.plan_command import ProgressBar as Bar\n"
         f"with Bar(patience={patience}) as bar:\n"
         f"    for done in {done}:\n        bar(done, {total}, 'Reading files')\n"
         "    print('The result.')\n"

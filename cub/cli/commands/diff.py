@@ -33,7 +33,6 @@ Range = Annotated[
         help="Commits to compare: REV..REV, REV...REV (from their merge base), or REV (with HEAD).",
     ),
 ]
-Json = Annotated[bool, make_option("--json", "Print JSON.")]
 Shape = Annotated[
     ReviewFormat,
     make_option("--format", "Print plain text, or Markdown for a pull request comment."),
@@ -44,7 +43,7 @@ Shape = Annotated[
 def diff(
     context: typer.Context,
     revisions: Range = None,
-    json: Json = False,
+    json: Annotated[bool, make_option("--json", "Print JSON.")] = False,
     shape: Shape = ReviewFormat.TEXT,
 ) -> None:
     """Preview an update, or review a change between commits.

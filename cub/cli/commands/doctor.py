@@ -30,7 +30,6 @@ Ignore = Annotated[
 Fix = Annotated[
     bool, make_option("--fix", "Merge duplicate task lines and release tasks with expired leases.")
 ]
-Json = Annotated[bool, make_option("--json", "Print the findings as JSON.")]
 _COLORS: dict[str, Color | None] = {"error": "red", "warning": "yellow", "info": None}
 _HEADINGS = {"error": "Errors", "warning": "Warnings", "info": "Information"}
 
@@ -41,7 +40,7 @@ def doctor(
     select: Select = None,
     ignore: Ignore = None,
     fix: Fix = False,
-    json: Json = False,
+    json: Annotated[bool, make_option("--json", "Print the findings as JSON.")] = False,
 ) -> None:
     """Find problems with git, agents, checks, files, and tasks.
 

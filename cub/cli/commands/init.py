@@ -19,8 +19,12 @@ from cub.cli.options import (
     resolve_path_argument,
 )
 from cub.cli.parameters import make_option, take_options
-from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
-from cub.cli.progress import ProgressBar
+from cub.cli.plan_command import (
+    PlanDisplay,
+    ProgressBar,
+    defer_cache_writes,
+    run_plan_command,
+)
 from cub.errors import CubError
 from cub.text import UP_TO_DATE
 

@@ -15,8 +15,12 @@ import typer
 from cub.cli import output
 from cub.cli.options import GlobalOptions
 from cub.cli.parameters import make_option
-from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
-from cub.cli.progress import ProgressBar
+from cub.cli.plan_command import (
+    PlanDisplay,
+    ProgressBar,
+    defer_cache_writes,
+    run_plan_command,
+)
 from cub.errors import CubError, UsageError
 from cub.text import list_similar
 

@@ -18,8 +18,12 @@ from cub.cli.many_projects import (
 )
 from cub.cli.options import Edited, EditedPolicyChoice, GlobalOptions, Prune
 from cub.cli.parameters import make_option, take_options
-from cub.cli.plan_command import PlanDisplay, defer_cache_writes, run_plan_command
-from cub.cli.progress import ProgressBar
+from cub.cli.plan_command import (
+    PlanDisplay,
+    ProgressBar,
+    defer_cache_writes,
+    run_plan_command,
+)
 from cub.errors import UsageError
 
 if TYPE_CHECKING:

@@ -27,8 +27,6 @@ Which = Annotated[
     str, typer.Argument(metavar="[RUN|TASK]", help="A run or a task. [default: the last attempt]")
 ]
 Number = Annotated[int | None, make_option("--attempt N", "Choose attempt N of the task.", min=1)]
-Follow = Annotated[bool, make_option("--follow -f", "Continue until the run ends.")]
-JsonLines = Annotated[bool, make_option("--json", "Print one JSON event per line.")]
 Patch = Annotated[bool, make_option("--patch", "Print its newest patch as a diff.")]
 
 
@@ -36,8 +34,8 @@ def logs(
     context: typer.Context,
     which: Which = "",
     number: Number = None,
-    follow: Follow = False,
-    json: JsonLines = False,
+    follow: Annotated[bool, make_option("--follow -f", "Continue until the run ends.")] = False,
+    json: Annotated[bool, make_option("--json", "Print one JSON event per line.")] = False,
 ) -> None:
     """Print an agent's output.
 

@@ -27,8 +27,6 @@ Status = Annotated[
         "deleted (repeatable).",
     ),
 ]
-Epic = Annotated[str, make_option("--epic ID", "List only tasks of this epic.")]
-Label = Annotated[str, make_option("--label -l WORD", "List only tasks with this label.")]
 Search = Annotated[
     str,
     make_option(
@@ -36,7 +34,6 @@ Search = Annotated[
         "List only tasks that contain TEXT in ID, title, description, notes, labels, or criteria.",
     ),
 ]
-Tree = Annotated[bool, make_option("--tree", "Print a tree of epics and their tasks.")]
 _SIGNS = {"open": " ", "in_progress": ">", "retry": "!", "parked": "-", "closed": "x"}
 _MAX_IDS = 2  # in a cell
 _STYLES = {
@@ -57,10 +54,10 @@ def register_list_commands(app: typer.Typer) -> None:
 def list_(
     context: typer.Context,
     status: Status = None,
-    epic: Epic = "",
-    label: Label = "",
+    epic: Annotated[str, make_option("--epic ID", "List only tasks of this epic.")] = "",
+    label: Annotated[str, make_option("--label -l WORD", "List only tasks with this label.")] = "",
     search: Search = "",
-    tree: Tree = False,
+    tree: Annotated[bool, make_option("--tree", "Print a tree of epics and their tasks.")] = False,
     json: Json = False,
 ) -> None:
     """List tasks, by status and priority.

@@ -25,7 +25,6 @@ Force = Annotated[
         "--force -f", "Also delete tasks that others depend on, and remove the dependencies."
     ),
 ]
-Yes = Annotated[bool, make_option("--yes -y", "Don't ask before deleting.")]
 
 
 class CloseReason(StrEnum):
@@ -133,7 +132,7 @@ def delete_tasks(
     recursive: Recursive = False,
     force: Force = False,
     message: Note = "",
-    yes: Yes = False,
+    yes: Annotated[bool, make_option("--yes -y", "Don't ask before deleting.")] = False,
     json: Json = False,
 ) -> None:
     """Delete tasks created by mistake.
