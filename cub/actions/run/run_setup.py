@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from cub.actions.doctor.git_problems import (
 from cub.actions.managed_files import GITIGNORE
 from cub.actions.run.agent_process import RUN_MARK_VARIABLE
 from cub.actions.run.agent_programs import (
+    MissingProgram,
     find_unusable_agents,
     list_agent_warnings,
     read_agent_versions,
@@ -163,13 +164,7 @@ def prepare_run(
         context.choice, context.new_tasks = chosen.reason, new_tasks
         context.agent_versions = read_agent_versions(harnesses, stores.project, context.environ)
         _save_run_facts(context)
-        notices = [program.to_text() for program in missing]
-        notices += list_agent_warnings(
-            harnesses, context.agent_versions, settings, stores.project, context.environ
-        )
-        if settings.proposed_checks:
-            notices.append(describe_proposed_checks(settings.proposed_checks))
-        events = [context.make_event("notice", text=text) for text in notices]
+        events = _make_notices(context, missing)
         try:
             yield PreparedRun(context, [*report.events, *events], list(layers.warnings))
         except RunRefusedError:
@@ -177,12 +172,28 @@ def prepare_run(
             raise
         # Not after an error or a second Ctrl-C: the next run recovers what is unfinished.
         if not context.is_broken:
-            _clean_up_run(context)
-            if context.unrecorded_events:  # no attempt was started
-                undo.close()
-                remove_run_folder(folder)
-            else:
-                folder.mark_ended()
+            _end_run(context, undo)
+
+
+def _make_notices(context: RunContext, missing: Sequence[MissingProgram]) -> list[Event]:
+    """Return events about agents that can't start, their settings, and proposed checks."""
+    settings, project = context.settings, context.initial_stores.project
+    texts = [program.to_text() for program in missing]
+    texts += list_agent_warnings(
+        context.harnesses, context.agent_versions, settings, project, context.environ
+    )
+    if settings.proposed_checks:
+        texts.append(describe_proposed_checks(settings.proposed_checks))
+    return [context.make_event("notice", text=text) for text in texts]
+
+
+def _end_run(context: RunContext, undo: ExitStack) -> None:
+    _clean_up_run(context)
+    if context.unrecorded_events:  # no attempt was started
+        undo.close()
+        remove_run_folder(context.folder)
+    else:
+        context.folder.mark_ended()
 
 
 def make_new_tasks(
