@@ -57,7 +57,6 @@ class _Context(typer.Context):
 
 
 def _prepare_command(app: typer.Typer, name: str) -> Any:
-    """Return the command of a module, with what all commands have."""
     command = typer.main.get_command(app)
     command.name = name
     add_global_options(command)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from cub.agent.events import (
     CacheStatistics,
@@ -36,32 +36,6 @@ JsonTree = dict[str, Any]
 _MAX_LINE = 150  # characters of a command that a line about a call shows
 _MAX_CHANGE_LINES = 60
 _MAX_RESULT = 2_000  # characters of a tool's result in an event
-
-
-class SessionPrinter(Protocol):
-    """Show a session."""
-
-    def begin(self) -> None:
-        """Show that it begins."""
-
-    def show(self, event: SessionEvent) -> None:
-        """Show what has happened."""
-
-    def finish(self, session: AgentSession, end: SessionEnd) -> None:
-        """Show how it has ended."""
-
-
-def choose_printer(
-    output_format: str, root: Path, asked_ids: Collection[str], *, is_debug: bool
-) -> SessionPrinter:
-    """Return the printer for text, json or stream-json; `is_debug` adds lines to stderr.
-
-    `asked_ids` are the calls that a person has seen, as they needed approval.
-    """
-    if output_format == "stream-json":
-        return _StreamPrinter()
-    is_json = output_format == "json"
-    return _SummaryPrinter(root, asked_ids, is_json=is_json, is_debug=is_debug)
 
 
 class _SummaryPrinter:
@@ -136,7 +110,6 @@ def describe_request(request: ApprovalRequest) -> Iterator[str]:
 
 
 def _describe_use(turns: int, usage: TokenUsage, usd: float | None) -> str:
-    """Return what a session has used, on one line."""
     parts = [f"{turns} turn{'s' * (turns != 1)}"]
     if any(usage):
         parts.append(f"{usage.total:,} tokens")
@@ -148,7 +121,6 @@ def _describe_use(turns: int, usage: TokenUsage, usd: float | None) -> str:
 
 
 def _describe_event(event: SessionEvent, *, is_debug: bool) -> Iterator[str]:
-    """Yield lines for people."""
     match event:
         case ToolStart():
             yield event.summary
@@ -184,6 +156,22 @@ class _StreamPrinter:
 
     def finish(self, session: AgentSession, end: SessionEnd) -> None:
         """Print nothing: the last event was the end."""
+
+
+SessionPrinter = _SummaryPrinter | _StreamPrinter
+
+
+def choose_printer(
+    output_format: str, root: Path, asked_ids: Collection[str], *, is_debug: bool
+) -> SessionPrinter:
+    """Return the printer for text, json or stream-json; `is_debug` adds lines to stderr.
+
+    `asked_ids` are the calls that a person has seen, as they needed approval.
+    """
+    if output_format == "stream-json":
+        return _StreamPrinter()
+    is_json = output_format == "json"
+    return _SummaryPrinter(root, asked_ids, is_json=is_json, is_debug=is_debug)
 
 
 def _print_event(tree: JsonTree) -> None:

@@ -158,7 +158,6 @@ def _run_session(
     options: CodeCommandOptions,
     prompt: str,
 ) -> int:
-    """Run the agent, show what it does, and return the exit code."""
     from datetime import UTC, datetime
 
     from cub.actions.code_session import SessionSurroundings, prepare_session

@@ -186,7 +186,6 @@ def context(
 
 
 def _deliver(result: AssembledContext, options: ContextCommandOptions, directory: Path) -> None:
-    """Write and copy a context, if the options say so."""
     if (file := options.output_file) is not None:
         _write_file(directory / file, file.as_posix(), result.data)
     if options.copy:
@@ -273,7 +272,6 @@ def _write_file(path: Path, shown: str, data: bytes) -> None:
 
 
 def _build(build: ContextBuild, options: ContextOptions) -> AssembledContext:
-    """Run what belongs to the context, and return it."""
     if options.confirm:
         confirm_commands(build.list_commands(trusted=True))
     for run in build.run_bootstraps():

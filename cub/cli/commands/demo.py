@@ -105,7 +105,6 @@ def _isolate_environment(folder: Path) -> None:
 
 
 def _print_location(root: Path) -> None:
-    """Print where the scratch repository is, and how to look at it and delete it."""
     output.print_line()
     output.print_heading(f"The scratch repository is in {root.as_posix()}")
     look = "git log --stat" if (root / ".git").exists() else "cat AGENTS.md"
@@ -203,7 +202,6 @@ def _write_script(root: Path) -> None:
 
 
 def _edit(function: str, *others: dict[str, Any]) -> dict[str, Any]:
-    """Return a reply that adds a function, and a test for it."""
     change = {"file_path": "price.py", "old_string": _NET, "new_string": _NET + function}
     return {"text": "I add gross().", "calls": [{"Edit": change}, *others]}
 
@@ -226,7 +224,6 @@ def _run_tasks(root: Path) -> int:
 
 
 def _show_retry_prompt(root: Path, task_id: str) -> None:
-    """Show that the second prompt names the failing test."""
     output.print_line()
     output.print_heading("The prompt of the second attempt contains the failure of the first one:")
     (prompt,) = (root / ".cub" / "runs").glob(f"*/{task_id}/2/prompt.md")

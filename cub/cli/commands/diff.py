@@ -67,7 +67,6 @@ def diff(
 
 
 def _show_update(root: Path, shape: ReviewFormat, *, json: bool) -> None:
-    """Show the plan of `cub update`."""
     from cub.cli.commands import update
     from cub.cli.plan_command import PlanDisplay, make_plan_only, run_plan_command
     from cub.cli.review_format import format_plan_comment

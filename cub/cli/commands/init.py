@@ -174,7 +174,6 @@ def _print_introduction(sections: dict[str, bool], *, has_folder: bool) -> None:
 
 
 def _ask(steps: NextSteps) -> Answers:
-    """Ask for an agent where several are installed, and whether to trust the tests."""
     from cub.actions.next_steps import Answers
 
     agent = ""

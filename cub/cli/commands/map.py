@@ -147,7 +147,6 @@ def _print_map(root: Path, request: MapOptions, *, verbose: bool) -> None:
 
 
 def _print_facts(root: Path, request: MapOptions, name: str | None, *, verbose: bool) -> None:
-    """Print everything as JSON, or everything about one name."""
     from cub.actions.project_map import collect_map
     from cub.project.project import Project
 
@@ -161,7 +160,6 @@ def _print_facts(root: Path, request: MapOptions, name: str | None, *, verbose: 
 
 
 def _print_empty_note(map_file: MapFile, *, verbose: bool) -> None:
-    """Print what is not in the map."""
     if not map_file.data:
         output.print_message("Nothing to map here.")
     _print_omissions(map_file.omissions, verbose=verbose)

@@ -103,7 +103,6 @@ def _make_report(root: Path, paths: tuple[str, ...]) -> RepairReport:
 
 
 def _print_choices(fault: CubError, choices: Sequence[NumberedChoice]) -> None:
-    """Print what is wrong with a file, the place of every marker, and the choices."""
     output.print_heading(str(fault))
     for place in fault.details:
         output.print_paragraph(f"  {place}")

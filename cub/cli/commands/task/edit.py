@@ -45,13 +45,6 @@ def _describe_dep() -> None:
     """
 
 
-def register_edit_commands(app: typer.Typer) -> None:
-    """Register the commands, and the group `dep`."""
-    app.command()(add)
-    app.command()(edit)
-    app.add_typer(dep, name="dep")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FieldOptions:
     """Hold the fields that `cub task add` and `cub task edit` set; None and () for none."""

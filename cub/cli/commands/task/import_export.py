@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
 
 
-def register_import_export_commands(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.command(name="import")(import_)
-    app.command()(export)
-
-
 def import_(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to import; - is stdin.")],

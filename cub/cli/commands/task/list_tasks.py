@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.commands.task.show import show
 from cub.cli.parameters import make_option, require_option_values
 from cub.cli.task_stores import Json, open_task_stores
 
@@ -42,13 +41,6 @@ _STYLES = {
     "parked": output.RowStyle(dim=True),
     "closed": output.RowStyle(dim=True),
 }
-
-
-def register_list_commands(app: typer.Typer) -> None:
-    """Register the commands that only read."""
-    app.command(name="list")(list_)
-    for command in (ready, show, stats):
-        app.command()(command)
 
 
 def list_(

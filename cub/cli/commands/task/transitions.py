@@ -36,17 +36,6 @@ class CloseReason(StrEnum):
     DUPLICATE = "duplicate"
 
 
-def register_transition_commands(app: typer.Typer) -> None:
-    """Register the commands, also under names that other tools have."""
-    app.command(name="claim")(claim_task)
-    app.command(name="close")(close_tasks)
-    app.command(name="reopen")(reopen_tasks)
-    app.command(name="park")(park_tasks)
-    app.command(name="start", hidden=True)(claim_task)
-    app.command(name="done", hidden=True)(close_tasks)
-    app.command(name="delete")(delete_tasks)
-
-
 def claim_task(
     context: typer.Context,
     key: Id,
