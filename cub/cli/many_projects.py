@@ -22,7 +22,6 @@ Dirs = Annotated[
     typer.Argument(
         metavar="DIR",
         help="Projects to list, by default the current one.",
-        show_default=False,
         readable=False,  # one that may not be read is a row, too
     ),
 ]

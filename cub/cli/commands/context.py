@@ -50,9 +50,7 @@ class Estimator(StrEnum):
 TaskName = Annotated[
     str,
     typer.Argument(
-        metavar="TASKFILE",
-        help="Append this task file: NAME for .agents/tasks/**/NAME.md.",
-        show_default=False,
+        metavar="TASKFILE", help="Append this task file: NAME for .agents/tasks/**/NAME.md."
     ),
 ]
 ListTasks = Annotated[

@@ -20,8 +20,7 @@ from cub.errors import UsageError
 app = typer.Typer(add_completion=False)
 
 Names = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="COMMAND", help="The command, such as `task add`.", show_default=False),
+    list[str] | None, typer.Argument(metavar="COMMAND", help="The command, such as `task add`.")
 ]
 
 

@@ -44,7 +44,6 @@ Where = Annotated[
     typer.Argument(
         metavar="PATH",
         help="The project, or a directory in it. For a directory, print only its map.",
-        show_default=False,
     ),
 ]
 Tokens = Annotated[

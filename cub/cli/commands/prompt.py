@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 Key = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="ID", help="The task, or any unique part of its ID.", show_default=False
-    ),
+    str | None, typer.Argument(metavar="ID", help="The task, or any unique part of its ID.")
 ]
 System = Annotated[bool, make_option("--system", "Print the system prompt of a run instead.")]
 Explain = Annotated[

@@ -12,11 +12,7 @@ app = typer.Typer(add_completion=False)
 
 Name = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="NAME",
-        help="A schema, or a command with --json, such as `task list`.",
-        show_default=False,
-    ),
+    typer.Argument(metavar="NAME", help="A schema, or a command with --json, such as `task list`."),
 ]
 
 

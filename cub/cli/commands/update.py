@@ -38,7 +38,6 @@ Projects = Annotated[
         metavar="DIR",
         help="The project to update, by default the current one. With --check, any "
         "number of projects.",
-        show_default=False,
         readable=False,  # one that may not be read is a row, too
     ),
 ]
