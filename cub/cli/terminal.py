@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable
 from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Literal
@@ -36,21 +36,12 @@ def add_style(
 
 def escape_unsafe(text: str) -> str:
     """Return one line with everything but its marks made visible."""
-    if _START not in text:
-        return escape_invisible(text)
-    return "".join(
-        _START + part if is_code else escape_invisible(part) for part, is_code in _split_marks(text)
-    )
+    return _rewrite_marks(text, lambda code: f"{_START}{code}")
 
 
 def render_styles(text: str, *, use_color: bool) -> str:
     """Return one line for a terminal: harmless, with its marks as colors or without them."""
-    if _START not in text:
-        return escape_invisible(text)
-    return "".join(
-        ("\x1b" + part) * use_color if is_code else escape_invisible(part)
-        for part, is_code in _split_marks(text)
-    )
+    return _rewrite_marks(text, lambda code: f"\x1b{code}" if use_color else "")
 
 
 def strip_styles(text: str) -> str:
@@ -58,9 +49,12 @@ def strip_styles(text: str) -> str:
     return _MARK.sub("", text) if _START in text else text
 
 
-def _split_marks(text: str) -> Iterable[tuple[str, bool]]:
-    """Yield the parts of a text, each with whether it is the code of a mark."""
-    return ((part, number % 2 == 1) for number, part in enumerate(_MARK.split(text)))
+def _rewrite_marks(text: str, rewrite: Callable[[str], str]) -> str:
+    """Return a line with the code of each mark rewritten, and all else made visible."""
+    if _START not in text:
+        return escape_invisible(text)
+    parts = enumerate(_MARK.split(text))
+    return "".join(rewrite(part) if n % 2 else escape_invisible(part) for n, part in parts)
 
 
 def _make_mark(code: int) -> str:

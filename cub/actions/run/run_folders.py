@@ -20,6 +20,7 @@ from secrets import token_bytes
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cub import git
+from cub.actions.run.run_options import RunOptions
 from cub.actions.tasks.current_attempt import (
     REQUEST_FILE,
     RESULT_FILE,
@@ -308,3 +309,18 @@ def _lock(path: Path) -> BaseFileLock | None:
         return lock.acquire().lock
     except Timeout:
         return None
+
+
+def read_last_options(root: Path) -> RunOptions | None:
+    """Return the options of the last killed run that no other run has resumed, or None."""
+    for folder in reversed(RunFolder.list_all(root)):
+        facts = folder.read_state()
+        if facts.get("ended") or is_alive(folder):
+            continue
+        if isinstance(facts.get("asked"), dict):
+            known = {k: v for k, v in facts["asked"].items() if k in RunOptions.__slots__}
+            fields: dict[str, Any] = {
+                k: tuple(v) if isinstance(v, list) else v for k, v in known.items()
+            }
+            return RunOptions(**fields)
+    return None

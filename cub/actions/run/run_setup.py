@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.check_commands import find_check_commands
@@ -54,7 +53,6 @@ from cub.actions.run.run_folders import (
     RunFolder,
     create_run_folder,
     hold_run_locks,
-    is_alive,
     make_run_id,
     remove_run_folder,
 )
@@ -172,7 +170,12 @@ def prepare_run(
             raise
         # Not after an error or a second Ctrl-C: the next run recovers what is unfinished.
         if not context.is_broken:
-            _end_run(context, undo)
+            _clean_up_run(context)
+            if context.unrecorded_events:  # no attempt was started
+                undo.close()
+                remove_run_folder(folder)
+            else:
+                folder.mark_ended()
 
 
 def _make_notices(context: RunContext, missing: Sequence[MissingProgram]) -> list[Event]:
@@ -185,15 +188,6 @@ def _make_notices(context: RunContext, missing: Sequence[MissingProgram]) -> lis
     if settings.proposed_checks:
         texts.append(describe_proposed_checks(settings.proposed_checks))
     return [context.make_event("notice", text=text) for text in texts]
-
-
-def _end_run(context: RunContext, undo: ExitStack) -> None:
-    _clean_up_run(context)
-    if context.unrecorded_events:  # no attempt was started
-        undo.close()
-        remove_run_folder(context.folder)
-    else:
-        context.folder.mark_ended()
 
 
 def make_new_tasks(
@@ -363,18 +357,3 @@ def _clean_up_run(context: RunContext) -> None:
     release_snapshot(context.workspace.worktree)
     if context.settings.options.worktree:
         remove_run_worktree(context.initial_stores.root, context.workspace.toplevel)
-
-
-def read_last_options(root: Path) -> RunOptions | None:
-    """Return the options of the last killed run that no other run has resumed, or None."""
-    for folder in reversed(RunFolder.list_all(root)):
-        facts = folder.read_state()
-        if facts.get("ended") or is_alive(folder):
-            continue
-        if isinstance(facts.get("asked"), dict):
-            known = {k: v for k, v in facts["asked"].items() if k in RunOptions.__slots__}
-            fields: dict[str, Any] = {
-                k: tuple(v) if isinstance(v, list) else v for k, v in known.items()
-            }
-            return RunOptions(**fields)
-    return None

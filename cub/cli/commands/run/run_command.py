@@ -221,8 +221,8 @@ def status(context: typer.Context, json: Json = False) -> None:
 
 def _resume_options(stores: Stores, options: RunOptions) -> RunOptions:
     """Return the killed run's options, replaced by those that are given now."""
+    from cub.actions.run.run_folders import read_last_options
     from cub.actions.run.run_options import merge_options
-    from cub.actions.run.run_setup import read_last_options
 
     previous = read_last_options(stores.root)
     if previous is None:
