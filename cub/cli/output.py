@@ -298,6 +298,12 @@ def print_heading(text: str) -> None:
         print_line(add_style(part, bold=True))
 
 
+def print_step(text: str) -> None:
+    """Print a heading after a blank line."""
+    print_line()
+    print_heading(text)
+
+
 def format_for_terminal(text: str) -> str:
     """Format one line for code that prints to stdout itself: the live view, and typer's help."""
     return render_styles(text, use_color=has_color())

@@ -33,8 +33,7 @@ def show_section_demo(root: Path) -> None:
     output.print_heading("A repository with an AGENTS.md: CRLF line endings, no trailing newline.")
     _run_step(root, "cub init --diff", plan_init, PlanDisplay(diff=True), only="AGENTS.md")
     init.print_result(_run_step(root, "cub init", plan_init))
-    output.print_line()
-    output.print_heading("A line is added inside cub's section, by mistake.")
+    output.print_step("A line is added inside cub's section, by mistake.")
     agents.write_bytes(agents.read_bytes().replace(_BULLET.encode(), _ADDED + _BULLET.encode()))
     _show_refusal(root)
     moved = _run_step(
@@ -55,8 +54,7 @@ def _run_step(
     show: PlanDisplay | None = None,
     only: str = "",
 ) -> Plan:
-    output.print_line()
-    output.print_heading(f"$ {command}")
+    output.print_step(f"$ {command}")
     return run_plan_command(
         root, lambda project: _select_edits(make_plan(project), only), show or PlanDisplay()
     )
@@ -86,7 +84,6 @@ def _verify_text(data: bytes) -> None:
     if data != _USER_TEXT + between + _ADDED or between.strip():
         raise InternalError("the demo's AGENTS.md was not restored", where="AGENTS.md")
     count = len(_USER_TEXT)
-    output.print_line()
-    output.print_heading(f"AGENTS.md has its {count} original bytes, and the line added since:")
+    output.print_step(f"AGENTS.md has its {count} original bytes, and the line added since:")
     for line in data.decode().splitlines():
         output.print_line(f"  {line}".rstrip())

@@ -105,8 +105,7 @@ def _isolate_environment(folder: Path) -> None:
 
 
 def _print_location(root: Path) -> None:
-    output.print_line()
-    output.print_heading(f"The scratch repository is in {root.as_posix()}")
+    output.print_step(f"The scratch repository is in {root.as_posix()}")
     look = "git log --stat" if (root / ".git").exists() else "cat AGENTS.md"
     output.print_line(f"  Look at it:  cd {shlex.quote(root.as_posix())} && {look}")
     output.print_line(f"  Delete it:   rm -rf {shlex.quote(root.parent.as_posix())}")
@@ -163,17 +162,13 @@ def show_run_demo(root: Path, stop: StopRequest) -> None:
         _git(root, *words)
     task_id = _add_task(root)
     _write_script(root)
-    output.print_line()
-    output.print_heading(f"$ cub run --harness builtin --model {_MODEL}")
+    output.print_step(f"$ cub run --harness builtin --model {_MODEL}")
     code = _run_tasks(root)
     if stop.is_requested:  # the run has handled the signal
         raise KeyboardInterrupt
     _verify_run(root, task_id, code)
     _show_retry_prompt(root, task_id)
-    output.print_line()
-    output.print_heading(
-        "The task is closed with one commit. The failed attempt is kept as a patch."
-    )
+    output.print_step("The task is closed with one commit. The failed attempt is kept as a patch.")
     output.print_line("Next, in your own repository:  cub init")
 
 
@@ -181,8 +176,7 @@ def _add_task(root: Path) -> str:
     from cub.actions.tasks.task_edits import add_task
     from cub.actions.tasks.task_fields import TaskFields
 
-    output.print_line()
-    output.print_heading(f'$ cub task add "{_TITLE}" --check "{_CHECK}"')
+    output.print_step(f'$ cub task add "{_TITLE}" --check "{_CHECK}"')
     result = add_task(_open_stores(root), TaskFields(_TITLE, checks=[_CHECK]))
     task_id = str(result.tasks[0]["id"])
     output.print_line(task_id)
@@ -224,8 +218,7 @@ def _run_tasks(root: Path) -> int:
 
 
 def _show_retry_prompt(root: Path, task_id: str) -> None:
-    output.print_line()
-    output.print_heading("The prompt of the second attempt contains the failure of the first one:")
+    output.print_step("The prompt of the second attempt contains the failure of the first one:")
     (prompt,) = (root / ".cub" / "runs").glob(f"*/{task_id}/2/prompt.md")
     _, _, section = prompt.read_text(encoding="utf-8").partition("## PREVIOUS ATTEMPT\n\n")
     for line in section.partition("\n## ")[0].rstrip().splitlines():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.options import GlobalOptions
-from cub.cli.parameters import make_option
+from cub.cli.parameters import option, take_options
 from cub.cli.plan_command import (
     PlanDisplay,
     ProgressBar,
@@ -46,42 +46,44 @@ Where = Annotated[
         help="The project, or a directory in it. For a directory, print only its map.",
     ),
 ]
-Tokens = Annotated[
-    int | None,
-    make_option(
-        "--tokens N", "Limit the map to N tokens, for this run only. [default: map.tokens, 1500]"
-    ),
-]
-Stdout = Annotated[bool, make_option("--stdout", "Print the map, without writing anything.")]
-Check = Annotated[
-    bool, make_option("--check", "Exit 1 if the map is missing or stale, without writing anything.")
-]
-Json = Annotated[
-    bool,
-    make_option("--json", "Print all facts about the project as JSON, without writing anything."),
-]
-Exclude = Annotated[
-    list[str] | None,
-    make_option("--exclude GLOB", "Exclude these paths, in .gitignore syntax (repeatable)."),
-]
-NoSymbols = Annotated[
-    bool, make_option("--no-symbols", "List only directories and commands, without parsing code.")
-]
-Explain = Annotated[str | None, make_option("--explain NAME", "Explain the rank of a symbol.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapCommandOptions:
+    """Hold the options of `cub map`."""
+
+    tokens: int | None = option(
+        "--tokens N",
+        "Limit the map to N tokens, for this run only. [default: map.tokens, 1500]",
+        None,
+    )
+    stdout: bool = option("--stdout", "Print the map, without writing anything.", False)
+    check: bool = option(
+        "--check", "Exit 1 if the map is missing or stale, without writing anything.", False
+    )
+    json: bool = option(
+        "--json", "Print all facts about the project as JSON, without writing anything.", False
+    )
+    exclude: tuple[str, ...] = option(
+        "--exclude GLOB", "Exclude these paths, in .gitignore syntax (repeatable).", ()
+    )
+    no_symbols: bool = option(
+        "--no-symbols", "List only directories and commands, without parsing code.", False
+    )
+    explain: str | None = option("--explain NAME", "Explain the rank of a symbol.", None)
+
+    def require_one_mode(self) -> None:
+        """Raise UsageError if two options ask for different results."""
+        modes = {"--stdout": self.stdout, "--check": self.check, "--json": self.json}
+        modes["--explain"] = self.explain is not None
+        first, second, *_ = [*(name for name, is_given in modes.items() if is_given), "", ""]
+        if second:
+            raise UsageError(f"{first} cannot be used with {second}", hint="pass one of them")
 
 
 @app.command(name="map")
-def draw(
-    context: typer.Context,
-    path: Where = None,
-    tokens: Tokens = None,
-    stdout: Stdout = False,
-    check: Check = False,
-    json: Json = False,
-    exclude: Exclude = None,
-    no_symbols: NoSymbols = False,
-    explain: Explain = None,
-) -> None:
+@take_options
+def draw(context: typer.Context, options: MapCommandOptions, path: Where = None) -> None:
     """Generate the project map.
 
     The map says what the project is, how to build it, and where things are. cub reads files for
@@ -92,25 +94,22 @@ def draw(
     from cub.actions.project_map import MapOptions
     from cub.project.project import find_project_root
 
-    options: GlobalOptions = context.obj
-    verbose = options.verbose
-    folder = Path(os.path.realpath(options.directory / (path or "")))
-    root = find_project_root(options.directory / (path or ""))
+    global_options: GlobalOptions = context.obj
+    verbose, start = global_options.verbose, global_options.directory / (path or "")
+    folder = Path(os.path.realpath(start))
+    root = find_project_root(start)
     part = folder.relative_to(root).as_posix() if path and folder != root else ""
-    modes = {"--stdout": stdout, "--check": check, "--json": json, "--explain": explain}
-    first, second, *_ = [*(n for n, value in modes.items() if value not in (False, None)), "", ""]
-    if second:
-        raise UsageError(f"{first} cannot be used with {second}", hint="pass one of them")
-    if check and part:
+    options.require_one_mode()
+    if options.check and part:
         raise UsageError("there is no map of a part to check", hint="leave PATH out")
     with ProgressBar() as bar:
-        request = MapOptions(tokens, tuple(exclude or ()), not no_symbols, part, bar)
-        if json or explain is not None:
-            _print_facts(root, request, explain, verbose=verbose)
-        elif stdout or part:
+        request = MapOptions(options.tokens, options.exclude, not options.no_symbols, part, bar)
+        if options.json or options.explain is not None:
+            _print_facts(root, request, options.explain, verbose=verbose)
+        elif options.stdout or part:
             _print_map(root, request, verbose=verbose)
         else:
-            _write_map(root, request, check=check, verbose=verbose)
+            _write_map(root, request, check=options.check, verbose=verbose)
 
 
 def _write_map(root: Path, request: MapOptions, *, check: bool, verbose: bool) -> None:
