@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cub.cli import output
-from cub.cli.json_output import plan_to_json
+from cub.cli.json_output import make_result
 from cub.cli.options import Diff, DryRun, find_root
 from cub.cli.parameters import make_option
 from cub.cli.plan_command import PlanDisplay, print_preview, run_plan_command
@@ -56,15 +56,12 @@ def show(context: typer.Context, json: Json = False, profile: Profile = None) ->
     Example: cub config show --profile fast
     """
     from cub.config_edit.yaml_text import format_yaml
-    from cub.edit.plan import Plan
 
     root, layers = _load_layers(context, profile)
     rows = [replace(row, value=_hide_key(row.key, row.value)) for row in layers.list_values()]
     if json:
-        tree = plan_to_json(Plan((), tuple(layers.warnings)), root)
-        tree["settings"] = [_value_to_json(row) for row in rows]
-        del tree["changes"]
-        output.print_json(tree)
+        settings = [_value_to_json(row) for row in rows]
+        output.print_json(make_result(root, layers.warnings, settings=settings))
         return
     output.print_warnings(layers.warnings)
     lines = [(row.key, format_yaml(row.value), row.where or row.origin) for row in rows]

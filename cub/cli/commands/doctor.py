@@ -31,6 +31,7 @@ Fix = Annotated[
     bool, make_option("--fix", "Merge duplicate task lines and release tasks with expired leases.")
 ]
 _COLORS: dict[str, Color | None] = {"error": "red", "warning": "yellow", "info": None}
+_JSON_KEYS = ("code", "severity", "message", "path", "line", "fix", "docs")
 _HEADINGS = {"error": "Errors", "warning": "Warnings", "info": "Information"}
 
 
@@ -80,18 +81,7 @@ def _fix(context: typer.Context) -> None:
 def _print_json(findings: Sequence[Finding], root: Path) -> None:
     from cub.actions.doctor.findings import SEVERITIES
 
-    rows = [
-        {
-            "code": finding.code,
-            "severity": finding.severity,
-            "message": finding.message,
-            "path": finding.path,
-            "line": finding.line,
-            "fix": finding.fix,
-            "docs": finding.docs,
-        }
-        for finding in findings
-    ]
+    rows = [{key: getattr(finding, key) for key in _JSON_KEYS} for finding in findings]
     counts = {name: sum(row["severity"] == name for row in rows) for name in SEVERITIES}
     tree = {"v": 1, "root": root.as_posix(), "findings": rows, "counts": counts}
     output.print_json(tree)
