@@ -13,7 +13,7 @@ from cub.actions.context_scripts import make_text_reader
 from cub.actions.project_texts import list_project_texts, open_agent_files
 from cub.actions.run.agent_programs import find_missing_programs, read_agent_versions
 from cub.actions.run.agent_texts import list_agent_sources, split_version
-from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
+from cub.actions.run.run_options import RunOptions, resolve_settings
 from cub.actions.tasks.current_attempt import build_environment
 from cub.agent.memory import load_memory
 from cub.agent_profiles.agent_files import LoadedFile
@@ -103,29 +103,18 @@ def list_agents(
     names += [name for name in settings.harness_configs if name not in names]
     harnesses = load_harnesses(names, settings.harness_configs, project.root, environ).harnesses
 
+    visible = build_environment(settings.hidden_variables, environ)
+
     def look_up(harness: Harness) -> InstalledAgent:
-        has_version = not asked or harness.name in asked
-        return _look_up(harness, settings, project, environ, has_version=has_version)
+        missing = find_missing_programs([harness], settings, project, environ)
+        is_read = not missing and (not asked or harness.name in asked)
+        versions = read_agent_versions([harness], project, visible) if is_read else {}
+        facts = harness.facts if isinstance(harness, NativeHarness) else None
+        problem = missing[0].why if missing else ""
+        return InstalledAgent(harness, facts, problem, versions.get(harness.name, ""))
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # each version takes a process
         return list(pool.map(look_up, harnesses))
-
-
-def _look_up(
-    harness: Harness,
-    settings: RunSettings,
-    project: Project,
-    environ: Mapping[str, str],
-    *,
-    has_version: bool,
-) -> InstalledAgent:
-    missing = find_missing_programs([harness], settings, project, environ)
-    visible = build_environment(settings.hidden_variables, environ)
-    is_read = has_version and not missing
-    versions = read_agent_versions([harness], project, visible) if is_read else {}
-    facts = harness.facts if isinstance(harness, NativeHarness) else None
-    problem = missing[0].why if missing else ""
-    return InstalledAgent(harness, facts, problem, versions.get(harness.name, ""))
 
 
 def survey_agents(
