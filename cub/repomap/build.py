@@ -17,6 +17,8 @@ from cub.repomap.listing.file_listing import FileListing, list_files
 from cub.repomap.map_cache import (
     CachedMap,
     MapText,
+    fingerprint_map,
+    is_still_valid,
     load_cached_map,
     load_fingerprint,
     save_cached_map,
@@ -64,7 +66,8 @@ def build_map_text(context: MapContext, settings: MapSettings, header_tokens: in
     files = _classify_files(listing, settings)
     is_settled = all(file.has_reliable_mtime(now) for file in listing.files)
     scanned: FactsByFile = {}
-    if last and _is_unchanged(context.cache_folder, last, files, scanned):
+    fingerprint = load_fingerprint(context.cache_folder, last.fingerprint_key) if last else None
+    if last and fingerprint and is_still_valid(fingerprint, files, scanned):
         if is_settled:
             last = last._replace(files_key=files_key)
             context.write_cache(partial(save_cached_map, context.cache_folder, last))
@@ -152,18 +155,7 @@ def _make_files_key(listing: FileListing, settings_key: str) -> str:
     return sha256(f"{settings_key}\n{files}".encode()).hexdigest()
 
 
-def _is_unchanged(
-    folder: Path, last: CachedMap, files: ClassifiedFiles, scanned: FactsByFile
-) -> bool:
-    from cub.repomap.map_cache import is_still_valid
-
-    fingerprint = load_fingerprint(folder, last.fingerprint_key)
-    return fingerprint is not None and is_still_valid(fingerprint, files, scanned)
-
-
 def _save(context: MapContext, cached: CachedMap, repo_map: RepoMap) -> None:
-    from cub.repomap.map_cache import fingerprint_map
-
     folder, key = context.cache_folder, cached.fingerprint_key
     context.write_cache(partial(save_cached_map, folder, cached))
     context.write_cache(lambda: save_fingerprint(folder, key, fingerprint_map(repo_map)))

@@ -90,20 +90,6 @@ _IN_FOLDER = (
 _OBJECT = re.compile(r"[A-Za-z_][\w.-]*(?::[\w.]+)?(?:\s*\[.*\])?")
 _ROOTS = ("", "src/", "lib/", "python/", "app/")
 _CLASSES = (".java", ".kt", ".scala", ".groovy", ".cs")
-_PROGRAM = re.compile(
-    r"(?:[\w-]+/){0,3}(?:__main__|manage)\.py|(?:[a-z][\w-]*/)?(?:wsgi|asgi)\.py"
-    r"|(?:cmd/[^/]+/|(?!scripts|tools|hack|gen)[\w-]+/)?main\.go|(?:[\w-]+/){0,2}(?:src/)?main\.rs"
-    r"|(?:.*/)?(?:Program\.cs|Main\.(?:java|kt|scala|hs)|[A-Z]\w*Application\.(?:java|kt)"
-    r"|MainActivity\.(?:java|kt)|AppDelegate\.swift|[A-Z]\w*App\.swift)"
-    r"|(?:[\w-]+/)?main\.(?:swift|dart|zig|c|cc|cpp|cxx|lua)|src/server\.c|config\.ru"
-    r"|(?:src/|app/|server/|client/|lib/)?(?:main|index|server|app|cli)\.(?:[cm]?[jt]sx?|py|rb|php|exs?)"
-    r"|(?:[\w-]+/)?src/(?:main|index|App)\.(?:[jt]sx?|vue|svelte)|App\.(?:[jt]sx?|vue|svelte)"
-    r"|(?:src/)?app/(?:layout|page)\.[jt]sx?|public/index\.php"
-)
-# What a library offers, in a project without a program.
-_LIBRARY = re.compile(
-    r"(?:(?:src|lib|python)/)?[a-zA-Z]\w*/__init__\.py|lib/[\w-]+\.(?:rb|ex)|mod\.ts|(?:[\w-]+/){0,2}src/lib\.rs"
-)
 _MAX_LIBRARY_FILES = 3
 
 
@@ -120,16 +106,15 @@ def _find_entry_files(
         labels = dict.fromkeys(name for name in names[:3] if name != path)
         yield KeyFile(path, f"entry point {', '.join(labels)}".strip())
     count = max(0, _MAX_ENTRY_FILES - len(names_by_file))
-    for path in _find_topmost(_PROGRAM, paths, classifier)[:count]:
+    for path in _find_topmost("program", paths, classifier)[:count]:
         yield KeyFile(path, "entry point")
-    library = _find_topmost(_LIBRARY, paths, classifier)
+    library = _find_topmost("library", paths, classifier)
     if len(library) <= _MAX_LIBRARY_FILES:
         yield from (KeyFile(path, "public names") for path in library)
 
 
-def _find_topmost(
-    pattern: re.Pattern[str], paths: Sequence[str], classifier: FileClassifier
-) -> list[str]:
+def _find_topmost(part: str, paths: Sequence[str], classifier: FileClassifier) -> list[str]:
+    pattern = re.compile("|".join(load_table("key_files")["entry_points"][part]))
     sources = [
         path
         for path in paths

@@ -33,7 +33,10 @@ def render_symbol_lines(
     symbols: Sequence[Symbol], rest: Callable[[], Iterable[Symbol]], users: FindUsers, budget: int
 ) -> list[str]:
     """Return lines of at most `budget` tokens; `rest` gives symbols that are named last."""
-    short = _choose_abbreviation(symbols, budget)
+    # By the files and folders under which the best symbols will be written.
+    best = dict.fromkeys(symbol.path for symbol in symbols[: budget // _TOKENS_PER_SYMBOL])
+    folders = dict.fromkeys(posixpath.dirname(path) + "/" for path in best)
+    short = choose_path_abbreviation([*list(best)[: len(best) // 4], *folders])
     top = [short.legend] if short.folder else []
     budget -= sum(map(estimate_tokens, top))
 
@@ -252,13 +255,6 @@ class PathAbbreviation(NamedTuple):
         if self.folder and path.startswith(self.folder + "/"):
             return quote_path(_SHORT + path[len(self.folder) :])
         return quote_path(path)
-
-
-def _choose_abbreviation(symbols: Sequence[Symbol], budget: int) -> PathAbbreviation:
-    """Choose by the files and folders under which the best symbols will be written."""
-    best = dict.fromkeys(symbol.path for symbol in symbols[: budget // _TOKENS_PER_SYMBOL])
-    folders = dict.fromkeys(posixpath.dirname(path) + "/" for path in best)
-    return choose_path_abbreviation([*list(best)[: len(best) // 4], *folders])
 
 
 def choose_path_abbreviation(paths: Iterable[str]) -> PathAbbreviation:

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from posixpath import normpath
 
-from cub.repomap.data import load_table
+from cub.repomap.data import index_words, load_words
 from cub.repomap.stack.facts import CommandPurpose, ProjectCommand, ProjectStack
 
 _SEPARATORS = re.compile(r"&&|\|\||;|\||\n")
@@ -64,17 +64,14 @@ def make_command_key(command: str) -> str:
     )
 
 
-@cache
 def load_program_purposes() -> dict[str, CommandPurpose]:
     """Return the purpose of each known program, which may be several words (`go test`)."""
-    purposes: dict[CommandPurpose, list[str]] = load_table("programs")["purposes"]
-    return {program: purpose for purpose, programs in purposes.items() for program in programs}
+    return index_words("programs", "purposes")
 
 
-@cache
 def get_command_words(key: str) -> frozenset[str]:
     """Return the words under `key` of the table's part `command_lines`."""
-    return frozenset(load_table("programs")["command_lines"][key])
+    return load_words("programs", "command_lines", key)
 
 
 @cache
@@ -112,16 +109,10 @@ def find_install_command(stack: ProjectStack, line: str) -> ProjectCommand | Non
 
 def detect_ecosystem(line: str) -> str:
     """Return the ecosystem of the first program in a line that has one, "" for none."""
-    ecosystems = _load_ecosystems()
+    ecosystems: dict[str, str] = index_words("programs", "ecosystems")
     programs = (
         word.rpartition("/")[2]
         for part in split_commands(line)
         for word in (part.split()[0], *unwrap_command(part)[:1])
     )
     return next((ecosystems[program] for program in programs if program in ecosystems), "")
-
-
-@cache
-def _load_ecosystems() -> dict[str, str]:
-    rows: dict[str, list[str]] = load_table("programs")["ecosystems"]
-    return {program: ecosystem for ecosystem, programs in rows.items() for program in programs}

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
 
-from cub.repomap.data import load_table
+from cub.repomap.data import index_words, load_table, load_words
 from cub.repomap.stack.command_lines import (
     get_command_words,
     load_program_purposes,
@@ -143,18 +142,18 @@ def _apply_options(purpose: CommandPurpose, words: list[str]) -> CommandPurpose:
 def detect_name_purpose(name: str) -> CommandPurpose | None:
     """Return what a target of this name is for: test for "test:unit", None for "docs:build"."""
     words = _split_name(name)
-    if not words or _get_special_words("other").intersection(words):
+    if not words or load_words("targets", "special", "other").intersection(words):
         return None
     if words == ["run"]:  # beside other words, it means anything
         return "run"
-    purpose_by_word = _load_word_purposes()
+    purpose_by_word: dict[str, CommandPurpose] = index_words("targets", "words")
     known = [word for word in words if word in purpose_by_word]
     purposes = [purpose_by_word[word] for word in known]
     if "typecheck" in purposes or "typecheck" in "".join(words):
         return "typecheck"
     if "format" in purposes:
         return "lint" if "check" in words else "format"
-    weak = _get_special_words("weak")
+    weak = load_words("targets", "special", "weak")
     strong = [purpose_by_word[word] for word in known if word not in weak]
     return next(iter([*strong, *purposes]), None)
 
@@ -178,21 +177,10 @@ def iter_named_targets(names: Iterable[str]) -> Iterator[tuple[CommandPurpose, s
 def _is_vague_name(name: str) -> bool:
     """Tell if what a target runs may tell its purpose: "check", "ci", "run-all"."""
     words = _split_name(name)
-    known = [word for word in words if word in _load_word_purposes()]
-    only_weak = bool(known) and _get_special_words("weak").issuperset(known)
-    return only_weak or not _get_special_words("vague").isdisjoint(words)
+    known = [word for word in words if word in index_words("targets", "words")]
+    only_weak = bool(known) and load_words("targets", "special", "weak").issuperset(known)
+    return only_weak or not load_words("targets", "special", "vague").isdisjoint(words)
 
 
 def _split_name(name: str) -> list[str]:
     return [word.lower() for word in _WORDS.findall(name[:_MAX_NAME_CHARS])]
-
-
-@cache
-def _load_word_purposes() -> dict[str, CommandPurpose]:
-    purposes: dict[CommandPurpose, list[str]] = load_table("targets")["words"]
-    return {word: purpose for purpose, words in purposes.items() for word in words}
-
-
-@cache
-def _get_special_words(key: str) -> frozenset[str]:
-    return frozenset(load_table("targets")["special"][key])

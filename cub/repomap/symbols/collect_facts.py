@@ -61,7 +61,8 @@ class FactsCollector:
         self._jobs, self._cache, self._progress = jobs, cache, progress
         self._start_ns = time.time_ns()
         self._cached = load_facts_cache(cache.path, cache.version) if jobs else {}
-        self._changed = {f: job for f, job in jobs.items() if not _holds(self._cached, f, job)}
+        valid = {entry.file: entry.job for entry in self._cached.values()}
+        self._changed = {f: job for f, job in jobs.items() if valid.get(f) != job}
         self._scanned = dict(scanned or {})
         waiting = [(f, job) for f, job in self._changed.items() if f not in self._scanned]
         self._total = _estimate_cost(waiting)
@@ -91,11 +92,6 @@ class FactsCollector:
             reliable = (file for file in self._jobs if file.has_reliable_mtime(self._start_ns))
             entries = (CachedFacts(file, self._jobs[file], facts[file.path]) for file in reliable)
             write_cache(partial(save_facts_cache, path, version, entries))
-
-
-def _holds(cached: Mapping[str, CachedFacts], file: ListedFile, job: ScanJob) -> bool:
-    entry = cached.get(file.path)
-    return entry is not None and entry.file == file and entry.job == job
 
 
 # A process costs about as much as scanning this many bytes; a spawned one starts a new Python.

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cub.repomap.symbols.file_facts import Definition, DefinitionKind
 from cub.repomap.symbols.query_matches import QueryMatch
@@ -211,33 +212,28 @@ _RUST_END = re.compile(rb"[;{}][,) \t]*(?://[^\n]*)?\n")
 _MAX_MARK_BYTES = 2_000  # between an attribute and what it stands before
 
 
-def _iter_marked(
-    data: bytes, matches: Iterable[QueryMatch], mark: re.Pattern[bytes], barrier: re.Pattern[bytes]
-) -> Iterator[tuple[QueryMatch, bool]]:
-    """Yield the matches, each with whether a mark stands before it, and no barrier between."""
+def _rewrite_marked(
+    mark: re.Pattern[bytes],
+    barrier: re.Pattern[bytes],
+    change: Mapping[str, Any],
+    data: bytes,
+    matches: Iterable[QueryMatch],
+) -> Iterator[QueryMatch]:
+    """Yield the matches, those changed before which a mark stands, and no barrier between."""
     marks = [found.start() for found in mark.finditer(data)]
     for match in matches:
         start = marks[bisect(marks, match.start) - 1] if marks else match.start
         is_near = 0 < match.start - start <= _MAX_MARK_BYTES
-        yield match, is_near and not barrier.search(data, start, match.start)
-
-
-def _rewrite_python_matches(data: bytes, matches: Iterable[QueryMatch]) -> Iterator[QueryMatch]:
-    """Yield the matches, those with `@overload` as prototypes of what implements them."""
-    for match, is_overload in _iter_marked(data, matches, _OVERLOAD, _PYTHON_START):
-        yield match._replace(role="prototype") if is_overload else match
-
-
-def _rewrite_rust_matches(data: bytes, matches: Iterable[QueryMatch]) -> Iterator[QueryMatch]:
-    """Yield the matches, those with an attribute of tests as local, with all that they hold."""
-    for match, is_test in _iter_marked(data, matches, _RUST_TEST, _RUST_END):
-        yield match._replace(role="local", nodes={}) if is_test else match
+        is_marked = is_near and not barrier.search(data, start, match.start)
+        yield match._replace(**change) if is_marked else match
 
 
 MATCH_REWRITERS: Mapping[str, Callable[[bytes, Iterable[QueryMatch]], Iterator[QueryMatch]]] = {
     "script": _rewrite_javascript_matches,
-    "python": _rewrite_python_matches,
-    "rust": _rewrite_rust_matches,
+    # What has `@overload` is a prototype of what implements it.
+    "python": partial(_rewrite_marked, _OVERLOAD, _PYTHON_START, {"role": "prototype"}),
+    # What has an attribute of tests is local, with all that it holds.
+    "rust": partial(_rewrite_marked, _RUST_TEST, _RUST_END, {"role": "local", "nodes": {}}),
 }
 
 

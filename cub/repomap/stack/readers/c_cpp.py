@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from cub.repomap.stack.facts import EntryPoint, Fact, ProjectCommand, Technology
+from cub.repomap.stack.facts import EntryPoint, Fact, Technology
 from cub.repomap.stack.formats import (
     as_table,
     get_text_at,
@@ -42,7 +42,14 @@ def read_cmake_lists(manifest: Manifest) -> Iterator[Fact]:
     yield manifest.make_technology("CMake", "build", minimum and f">={minimum}")
     yield from manifest.find_known("native", _iter_dependencies(calls))
     if not manifest.exists_above("CMakeLists.txt"):
-        yield from _list_commands(calls, manifest)
+        build = "cmake -B build && cmake --build build"
+        yield manifest.make_command("build", build)
+        if any(
+            name in ("enable_testing", "add_test") or (name == "include" and words[:1] == ["CTest"])
+            for name, words in calls
+        ):
+            # Without a build, CTest runs the programs of the last one.
+            yield manifest.make_command("test", f"{build} && ctest --test-dir build")
     yield from _list_programs(calls, project, manifest)
     if project and "$" not in project[0]:
         start = project.index("DESCRIPTION") + 1 if "DESCRIPTION" in project else len(project)
@@ -85,17 +92,6 @@ def _iter_dependencies(calls: list[_Call]) -> Iterator[tuple[str, str]]:
         if name in ("find_package", "fetchcontent_declare") and words:
             version = words[1] if name == "find_package" and words[1:] else ""
             yield words[0], version if version[:1].isdigit() else ""
-
-
-def _list_commands(calls: list[_Call], manifest: Manifest) -> Iterator[ProjectCommand]:
-    """Yield what builds, and what tests: without a build, CTest runs the programs of the last."""
-    build = "cmake -B build && cmake --build build"
-    yield manifest.make_command("build", build)
-    if any(
-        name in ("enable_testing", "add_test") or (name == "include" and words[:1] == ["CTest"])
-        for name, words in calls
-    ):
-        yield manifest.make_command("test", f"{build} && ctest --test-dir build")
 
 
 def _list_programs(

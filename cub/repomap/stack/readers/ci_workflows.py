@@ -10,7 +10,7 @@ from cub.repomap.stack.command_lines import split_commands
 from cub.repomap.stack.command_purposes import detect_command_purpose
 from cub.repomap.stack.facts import Fact, ProjectCommand, Technology
 from cub.repomap.stack.manifest import Manifest
-from cub.repomap.stack.yaml_reader import YamlScalar, read_yaml_scalars
+from cub.repomap.stack.yaml_reader import read_yaml_scalars
 
 # Workflows that tell nothing about daily work.
 _OTHER_WORKFLOWS = re.compile(
@@ -36,14 +36,11 @@ def read_github_workflow(manifest: Manifest) -> Iterator[Fact]:
         one.keys[:-1]: one.value for one in scalars if one.keys[-1:] == ("working-directory",)
     }
     for one in scalars:
+        # The folder is the step's own, or the one that its job or the whole workflow sets.
+        scopes = (one.keys[:-1], (*one.keys[:2], "defaults", "run"), ("defaults", "run"))
         if one.keys[:1] == ("jobs",) and one.keys[2:3] == ("steps",) and one.keys[4:] == ("run",):
-            yield from _list_commands(one.value, _get_step_folder(one, folders), manifest)
-
-
-def _get_step_folder(step: YamlScalar, folders: dict[tuple[str, ...], str]) -> str:
-    """Return the step's own folder, or the one that its job or the whole workflow sets."""
-    scopes = (step.keys[:-1], (*step.keys[:2], "defaults", "run"), ("defaults", "run"))
-    return next((folders[scope] for scope in scopes if scope in folders), "")
+            folder = next((folders[scope] for scope in scopes if scope in folders), "")
+            yield from _list_commands(one.value, folder, manifest)
 
 
 def read_gitlab_ci(manifest: Manifest) -> Iterator[Fact]:

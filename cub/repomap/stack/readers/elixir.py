@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cub.repomap.stack.command_purposes import detect_name_purpose
-from cub.repomap.stack.facts import EntryPoint, Fact, ProjectCommand
+from cub.repomap.stack.facts import EntryPoint, Fact
 from cub.repomap.stack.formats import as_table, get_text_at, iter_code_lines, parse_toml
 from cub.repomap.stack.manifest import Manifest
 
@@ -29,22 +29,18 @@ def read_mix_exs(manifest: Manifest) -> Iterator[Fact]:
     yield manifest.make_technology("Mix", "build")
     yield from manifest.find_known("hex", packages)
     if not manifest.exists_above("mix.exs"):
-        yield from _list_mix_commands(lines, dict(packages), manifest)
+        for name in _iter_aliases(lines):
+            if purpose := detect_name_purpose(name):
+                yield manifest.make_command(purpose, f"mix {name}", "target")
+        yield from manifest.make_commands(
+            install="mix deps.get", build="mix compile", test="mix test"
+        )
+        yield from manifest.make_tool_commands("hex", dict(packages))
+        yield from manifest.make_commands(lint="mix format --check-formatted", format="mix format")
     yield from _list_modules(lines, manifest)
     yield manifest.make_package(fields.get("app", ""), fields.get("description", ""))
     if apps := fields.get("apps_path"):
         yield from manifest.make_members([f"{apps}/*"], "mix.exs")
-
-
-def _list_mix_commands(
-    lines: list[str], packages: dict[str, str], manifest: Manifest
-) -> Iterator[ProjectCommand]:
-    for name in _iter_aliases(lines):
-        if purpose := detect_name_purpose(name):
-            yield manifest.make_command(purpose, f"mix {name}", "target")
-    yield from manifest.make_commands(install="mix deps.get", build="mix compile", test="mix test")
-    yield from manifest.make_tool_commands("hex", packages)
-    yield from manifest.make_commands(lint="mix format --check-formatted", format="mix format")
 
 
 def _iter_aliases(lines: list[str]) -> Iterator[str]:
@@ -73,19 +69,15 @@ def read_rebar_config(manifest: Manifest) -> Iterator[Fact]:
     yield manifest.make_technology("rebar3", "build")
     yield from manifest.find_known("hex", _ERLANG_DEPENDENCY.findall(text))
     if not manifest.exists_above("rebar.config"):
-        yield from _list_rebar_commands(text, manifest)
+        yield from manifest.make_commands(build="rebar3 compile", test="rebar3 eunit")
+        if any(path.endswith("_SUITE.erl") for path in manifest.list_below("test")):
+            yield manifest.make_command("test", "rebar3 ct")
+        if "erlfmt" in text:
+            yield manifest.make_command("format", "rebar3 fmt")
+        if "dialyzer" in text:
+            yield manifest.make_command("typecheck", "rebar3 dialyzer")
     names = [path for path in manifest.list_below("src") if path.endswith(".app.src")]
     yield manifest.make_package("".join(names[:1]).removesuffix(".app.src"))
-
-
-def _list_rebar_commands(text: str, manifest: Manifest) -> Iterator[ProjectCommand]:
-    yield from manifest.make_commands(build="rebar3 compile", test="rebar3 eunit")
-    if any(path.endswith("_SUITE.erl") for path in manifest.list_below("test")):
-        yield manifest.make_command("test", "rebar3 ct")
-    if "erlfmt" in text:
-        yield manifest.make_command("format", "rebar3 fmt")
-    if "dialyzer" in text:
-        yield manifest.make_command("typecheck", "rebar3 dialyzer")
 
 
 def read_gleam_toml(manifest: Manifest) -> Iterator[Fact]:

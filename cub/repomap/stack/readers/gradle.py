@@ -67,7 +67,10 @@ def read_gradle_build(manifest: Manifest) -> Iterator[Fact]:
     plugins = find_plugins(lines)
     yield from _list_languages(lines, plugins, manifest)
     yield manifest.make_technology("Gradle", "build")
-    yield from manifest.find_known("maven", _iter_groups(lines, plugins))
+    # The groups of dependencies; a plugin's name begins like the group of its program.
+    groups = [(plugin.id, plugin.version) for plugin in plugins]
+    groups += [(one[1], one[2] or "") for line in lines for one in _DEPENDENCY.finditer(line)]
+    yield from manifest.find_known("maven", groups)
     yield from _list_commands(manifest, plugins)
     yield from _list_entry_points(lines, manifest)
     if any(one.id == "org.springframework.boot" and one.is_applied for one in plugins):
@@ -124,13 +127,6 @@ def _list_languages(
         yield manifest.make_technology("JVM", "runtime", java)
     elif java or has_java:
         yield manifest.make_technology("Java", "language", java)
-
-
-def _iter_groups(lines: list[str], plugins: list[GradlePlugin]) -> Iterator[tuple[str, str]]:
-    """Yield the groups of dependencies; a plugin's name begins like the group of its program."""
-    yield from ((plugin.id, plugin.version) for plugin in plugins)
-    for line in lines:
-        yield from ((match[1], match[2] or "") for match in _DEPENDENCY.finditer(line))
 
 
 def _list_commands(manifest: Manifest, plugins: list[GradlePlugin]) -> Iterator[ProjectCommand]:

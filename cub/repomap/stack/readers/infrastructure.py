@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from cub.repomap.stack.facts import EntryPoint, Fact, Technology
 from cub.repomap.stack.formats import find_first, iter_code_lines, strip_comments
-from cub.repomap.stack.known_packages import find_known_technology
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import YamlScalar, read_yaml_scalars, select_below
 
@@ -75,12 +74,11 @@ def _fill_arguments(text: str, arguments: dict[str, str]) -> str:
     return _ARGUMENT.sub(get_value, text[:_MAX_IMAGE_CHARS])[:_MAX_IMAGE_CHARS]
 
 
-def _find_image(image: str, manifest: Manifest) -> Iterator[Technology]:
-    """Yield the technology of an image such as "docker.io/library/python:3.12-slim"."""
+def _find_image(image: str, manifest: Manifest) -> tuple[Technology, ...]:
+    """Return the technology of an image such as "docker.io/library/python:3.12-slim"."""
     name, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
     version = _VERSION.match(tag)
-    if known := find_known_technology("docker", name, version[1] if version else "", manifest.path):
-        yield known
+    return manifest.find_known("docker", [(name, version[1] if version else "")])
 
 
 def _list_entry_points(

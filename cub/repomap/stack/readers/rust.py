@@ -31,11 +31,8 @@ def read_cargo_toml(manifest: Manifest) -> Iterator[Fact]:
         library = get_text_at(tree, "lib", "name") or name
         yield manifest.make_entry_point(library, manifest.resolve_path(file))
     yield manifest.make_package(name, get_text_at(tree, "package", "description"))
-    for member in manifest.make_members(
-        as_texts(get_value_at(tree, "workspace", "members")), "Cargo.toml"
-    ):
-        if member.folder != manifest.folder:
-            yield member
+    members = as_texts(get_value_at(tree, "workspace", "members"))
+    yield from manifest.make_members(members, "Cargo.toml")
 
 
 def _get_rust_version(tree: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cub.repomap.stack.facts import Fact, ProjectPackage
+from cub.repomap.stack.facts import Fact
 from cub.repomap.stack.formats import find_first, iter_code_lines, strip_comments
 from cub.repomap.stack.manifest import Manifest
 
@@ -35,22 +35,17 @@ def read_build_sbt(manifest: Manifest) -> Iterator[Fact]:
     yield from manifest.find_known("maven", _iter_libraries(_LIBRARY, lines))
     if not manifest.exists_above("build.sbt"):
         yield from manifest.make_commands(build="sbt compile", test="sbt test")
-    yield from _list_packages(lines, manifest)
+    yield manifest.make_package(find_first(_NAME, lines), find_first(_DESCRIPTION, lines))
+    for project in filter(None, map(_PROJECT.match, lines)):
+        folder = manifest.resolve_path(project[2])
+        if folder and folder != manifest.folder:
+            yield manifest.make_member(folder, project[1])
 
 
 def _iter_libraries(pattern: re.Pattern[str], lines: list[str]) -> Iterator[tuple[str, str]]:
     for line in lines:
         for library in pattern.finditer(line):
             yield library[1], library[2] or ""
-
-
-def _list_packages(lines: list[str], manifest: Manifest) -> Iterator[ProjectPackage]:
-    """Yield the root by its settings, then the projects that have a folder of their own."""
-    yield manifest.make_package(find_first(_NAME, lines), find_first(_DESCRIPTION, lines))
-    for project in filter(None, map(_PROJECT.match, lines)):
-        folder = manifest.resolve_path(project[2])
-        if folder and folder != manifest.folder:
-            yield manifest.make_member(folder, project[1])
 
 
 def read_mill_build(manifest: Manifest) -> Iterator[Fact]:

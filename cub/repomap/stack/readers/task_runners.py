@@ -27,7 +27,12 @@ _MAX_LINE_CHARS = 1000
 def read_makefile(manifest: Manifest) -> Iterator[Fact]:
     """Read the targets of a Makefile."""
     rules = _parse_rules(manifest.text)
-    safe = {name: line for name, line in rules.items() if _is_safe(name, line)}
+    # Most `make install` write into the system.
+    safe = {
+        name: line
+        for name, line in rules.items()
+        if name != "all" and (name != "install" or detect_command_purpose(line) == "install")
+    }
     commands = build_target_commands(manifest, safe, lambda name: f"make {name}")
     yield manifest.make_technology("Make", "build")
     yield from commands
@@ -64,12 +69,6 @@ def _iter_logical_lines(text: str) -> Iterator[str]:
         if not part.endswith("\\"):
             yield line.partition(" #")[0] if not line.startswith("\t") else line
             line = ""
-
-
-def _is_safe(name: str, line: str) -> bool:
-    """Tell if a target can be proposed: most `make install` write into the system."""
-    installs_packages = name == "install" and detect_command_purpose(line) == "install"
-    return name not in ("install", "all") or installs_packages
 
 
 def _list_default_command(
