@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.store.events import Event
 from tests.actions.run.shop import Done
 from tests.agents.conftest import CHECK, AgentProject, StartAgent, write_file
@@ -83,6 +84,13 @@ class AgentRuns:
         done = made.run()
         assert done.outcomes == ["checks_failed", "ok"]
         assert count_occurrences(made.requests[2], "tests/test_a.py::sum")
+
+    def test_what_an_agent_writes_into_its_own_folder_ends_no_run(self, start: Start) -> None:
+        made = start(write_file("sum", "wrong"), DONE, Reply("Again.", ": > wrong; echo b > b"))
+        folders = {one.name: one.folder for one in NAMED_PROFILES}
+        made.shop.write(f"{folders.get(self.agent) or '.agents'}/commands/x.md", "# X\n")
+        made.shop.commit("a command")
+        assert made.run().outcomes == ["checks_failed", "ok"]
 
     def test_an_agent_that_is_stuck_is_believed(self, start: Start) -> None:
         made = start(then=Reply("I tried.\n\n<stuck>no database here</stuck>"))
