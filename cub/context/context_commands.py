@@ -18,11 +18,7 @@ from cub.errors import CubError
 from cub.processes.command import ProcessResult, StopRequest, TimeLimits, make_shell_command
 from cub.processes.runner import run_and_capture_streams
 from cub.project.setting_kinds import parse_byte_count, parse_seconds
-from cub.project.settings import (
-    COMMAND_KEYS,
-    DEFAULT_CONTEXT_OUTPUT,
-    DEFAULT_CONTEXT_TIMEOUT,
-)
+from cub.project.settings import COMMAND_KEYS, DEFAULT_CONTEXT_OUTPUT, DEFAULT_CONTEXT_TIMEOUT
 
 # Seconds after INT and after TERM: what runs at its time limit has had its time.
 _GRACE = (0.1, 0.1)

@@ -22,11 +22,7 @@ from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files.read_files import list_names, make_os_error, open_regular_file
 from cub.git import find_common_dir
-from cub.project.rule_locations import (
-    RULE_SUFFIXES,
-    TASK_FOLDER,
-    list_rule_locations,
-)
+from cub.project.rule_locations import RULE_SUFFIXES, TASK_FOLDER, list_rule_locations
 
 MAX_TEXT_BYTES = 1_000_000
 FileIdentity = tuple[int, int]
@@ -128,9 +124,8 @@ class TextReader:
         if not self.home:
             return set(), set()
         rows = list_rule_locations("user")
-        folders = {self.home / row.path for row in rows if row.is_folder} | {
-            self.home / TASK_FOLDER
-        }
+        paths = (*(row.path for row in rows if row.is_folder), TASK_FOLDER)
+        folders = {self.home / path for path in paths}
         flat = {(self.home / row.path).parent for row in rows if not row.is_folder}
         return folders | set(map(_resolve, folders)), flat | set(map(_resolve, flat))
 
