@@ -30,6 +30,10 @@ class TokenUsage(NamedTuple):
         """Return the sum of both."""
         return TokenUsage(*map(sum, zip(self, other, strict=True)))
 
+    def subtract(self, part: TokenUsage) -> TokenUsage:
+        """Return what is left, at least 0 of each kind."""
+        return TokenUsage(*(max(0, a - b) for a, b in zip(self, part, strict=True)))
+
     @property
     def total(self) -> int:
         """Return the number that is shown and counts against a budget: without cache reads."""

@@ -127,13 +127,12 @@ def _join_telling(texts: Iterable[str]) -> str:
 
 
 TAP = OutputParser(("not ok", "Bail out!"), _parse)
-TAP_SPEC = make_parser(
+_PROVED = r"(\S+) +\(Wstat: \d+ .*Failed: \d+\)\n  (Failed tests?: .+)"
+PROVE_AND_TAP_SPEC = make_parser(
+    Rule("(Wstat: ", _PROVED, "test {1} | {2}"),
     Rule("  Failed T", r"(?P<listing>  Failed Tests: There (?:was|were) \d+ failures?)"),
     Rule("      ", r"      (?:✖|x) (.+)", "test {title} > {1}", within="listing"),
     Rule("    ", r"    (?P<title>.*)"),
 )
-PROVE = make_parser(
-    Rule("(Wstat", r"(\S+) +\(Wstat: \d+ .*Failed: \d+\)\n  (Failed tests?: .+)", "test {1} | {2}")
-)
 
-TAP_TOOLS = (TAP, TAP_SPEC, PROVE)
+TAP_TOOLS = (TAP, PROVE_AND_TAP_SPEC)

@@ -98,11 +98,11 @@ class ClaudeReader(JsonLineReader):
         before = self._messages.get(identity, TokenUsage())
         now = TokenUsage(*map(max, before, _read_usage(usage, _USAGE_KEYS)))
         self._messages[identity] = now
-        yield from self._report_tokens(self._tokens.add(_subtract(now, before)))
+        yield from self._report_tokens(self._tokens.add(now.subtract(before)))
 
     def _report_tokens(self, total: TokenUsage) -> Iterator[AgentEvent]:
         """Yield what was not reported yet of all tokens until now."""
-        rest = _subtract(total, self._tokens)
+        rest = total.subtract(self._tokens)
         self._tokens = self._tokens.add(rest)
         if any(rest):
             yield AgentEvent("usage", tokens=rest)
@@ -169,11 +169,6 @@ class ClaudeReader(JsonLineReader):
 
 def _read_usage(tree: JsonObject, keys: tuple[str, ...]) -> TokenUsage:
     return TokenUsage(*(get_count(tree, key) for key in keys))
-
-
-def _subtract(total: TokenUsage, part: TokenUsage) -> TokenUsage:
-    """Return what is left, at least 0 of each kind."""
-    return TokenUsage(*(max(a - b, 0) for a, b in zip(total, part, strict=True)))
 
 
 class ClaudeHarness(NativeHarness):

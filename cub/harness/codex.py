@@ -70,9 +70,9 @@ class CodexReader(JsonLineReader):
             case _:
                 yield AgentEvent("other")
 
-    def read_error_line(self, line: str) -> Iterator[AgentEvent]:
+    def read_error_line(self, line: bytes) -> Iterator[AgentEvent]:
         """Yield what the log says of limits, denials, tokens, and the model."""
-        return self._log.read_line(line)
+        return self._log.read_line(line.decode("utf-8", "replace"))
 
     def _read_end(self, total: TokenUsage) -> Iterator[AgentEvent]:
         yield from self._log.count_rest(total)
@@ -181,9 +181,8 @@ class CodexLogReader:
     def count_rest(self, total: TokenUsage) -> Iterator[AgentEvent]:
         """Yield the tokens of a whole turn that were not counted yet."""
         self._is_over = True
-        rest = [max(0, count - was) for count, was in zip(total, self._counted, strict=True)]
-        if any(rest):
-            yield AgentEvent("usage", tokens=TokenUsage(*rest))
+        if any(rest := total.subtract(self._counted)):
+            yield AgentEvent("usage", tokens=rest)
 
     def _read_record(self, target: str, text: str) -> Iterator[AgentEvent]:
         if target == "codex_core::tools::router" and "reject" in text:

@@ -11,6 +11,7 @@ from typing import ClassVar
 from cub.agent_profiles.gemini import GEMINI
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
 from cub.harness.custom_harness import write_prompt_file
+from cub.harness.event_protocol import decode_line
 from cub.harness.native_harness import (
     JsonLineReader,
     NativeHarness,
@@ -63,9 +64,9 @@ class GeminiReader(JsonLineReader):
         self._is_stopped = False
         self._refusal = ""
 
-    def read_error_line(self, line: str) -> Iterator[AgentEvent]:
+    def read_error_line(self, line: bytes) -> Iterator[AgentEvent]:
         """Yield an event for a failed request and for a missing login."""
-        text = line[:_MAX_LINE]
+        text = decode_line(line)[:_MAX_LINE]
         if match := _ATTEMPT.match(text):
             self._is_refused = True
             kind = classify_api_error(text, int(match[1] or 0)) or "service"

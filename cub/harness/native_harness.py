@@ -15,7 +15,7 @@ from typing import ClassVar, NamedTuple
 
 from cub.agent_profiles.agent_profile import AgentProfile
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript
-from cub.harness.event_protocol import LineReader, decode_line
+from cub.harness.event_protocol import LineReader
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_reported_refusal
@@ -164,10 +164,10 @@ class JsonLineReader(LineReader):
 
     def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
         """Yield what the lines of stderr say that end in this piece."""
-        for line in map(decode_line, self._error_lines.feed(data)):
+        for line in self._error_lines.feed(data):
             yield from self.read_error_line(line)
 
-    def read_error_line(self, line: str) -> Iterable[AgentEvent]:  # noqa: ARG002 - few need it
+    def read_error_line(self, line: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002 - few need it
         """Return what a line of stderr says of refusals, denials, and tokens."""
         return ()
 

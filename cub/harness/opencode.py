@@ -65,9 +65,9 @@ class OpencodeReader(JsonLineReader):
             case _:
                 yield AgentEvent("other")
 
-    def read_error_line(self, line: str) -> Iterator[AgentEvent]:
+    def read_error_line(self, line: bytes) -> Iterator[AgentEvent]:
         """Yield the error of a request that opencode tries again, or gives up."""
-        if match := _STREAM_ERROR.fullmatch(line):
+        if match := _STREAM_ERROR.fullmatch(line.decode("utf-8", "replace")):
             self._is_refused = True
             kind = classify_api_error(match[1]) or "service"
             yield AgentEvent(kind, match[1].removeprefix("APICallError: "))

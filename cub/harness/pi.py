@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from cub.agent_profiles.pi import APPENDED_FILE, PI, PI_FOLDER, PI_FOLDER_VARIABLE
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
+from cub.harness.event_protocol import decode_line
 from cub.harness.native_harness import (
     JsonLineReader,
     NativeHarness,
@@ -34,10 +35,10 @@ _EMPTY = "the service's reply is empty, or is not a model's"
 class PiReader(JsonLineReader):
     """Read pi's stream: each message of a model has its tokens, its cost, and why it ended."""
 
-    def read_error_line(self, line: str) -> Iterator[AgentEvent]:
+    def read_error_line(self, line: bytes) -> Iterator[AgentEvent]:
         """Yield an event for a missing login, which is all that stderr tells of the service."""
-        if _LOGIN.search(line):
-            yield AgentEvent("login", line)
+        if _LOGIN.search(text := decode_line(line)):
+            yield AgentEvent("login", text)
 
     def read_object(self, tree: JsonObject) -> Iterable[AgentEvent]:
         """Return the events of an object."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cub.harness.base import AgentEvent
@@ -264,6 +264,7 @@ TYPES = st.sampled_from(
 
 @few_examples
 @given(TYPES, make_objects(KEYS), st.text(max_size=20))
+@example("item.started", {}, "\r")  # of a log, which no terminal has shown
 def test_no_value_of_a_wrong_type_raises(kind: str, tree: dict[str, Any], text: str) -> None:
     lines = [{**tree, "type": kind}, {"type": kind, "item": tree, "error": tree, "usage": tree}]
     errors = ANSWER.replace("1234", text.encode("utf-8", "replace").decode())
