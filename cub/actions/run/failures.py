@@ -86,7 +86,7 @@ UNTRUSTED = _define_free(
     "untrusted",
     "did not start because files that the agent would execute are [not trusted](#trust), such as "
     "settings that an earlier attempt changed",
-    "files that the agent would execute were not trusted",
+    "the agent would execute files that were not trusted",
     effect="end",
     remedy="review the files, then run `cub trust`",
 )
