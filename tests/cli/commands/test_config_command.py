@@ -211,7 +211,7 @@ def test_set_does_not_lock_the_person_out(project: Path, cub: Cub) -> None:
 
 def test_set_says_what_to_write_where_it_can_not(project: Path, cub: Cub) -> None:
     (project / ".cub").mkdir()
-    text = b"run:\n  checks:\n  - a # one\n  - b\n"
+    text = b"run:\n  checks: [a, # one\n    b]\n"
     (project / ".cub" / "config.yaml").write_bytes(text)
     result = cub("config", "set", "run.checks", "[b]")
     assert result.code == 1
