@@ -244,7 +244,8 @@ def test_a_configuration_without_a_map_is_an_error_unless_a_length_is_given(
 def test_colors_are_for_those_who_want_them(code: Path, home: Path) -> None:
     assert "\x1b[32mwould create" in in_terminal("map", "--check", cwd=code, home=home).text
     plain = in_terminal("map", "--check", cwd=code, home=home, NO_COLOR="1")
-    assert (plain.code, "\x1b" in plain.text) == (1, False)
+    # On a busy machine a progress bar comes first, without colors.
+    assert (plain.code, re.findall(r"\x1b\[\d+m", plain.text)) == (1, [])
 
 
 @posix
