@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -38,7 +38,9 @@ _SPECIAL = re.compile(r"[*?\[\]\\]")
 _OPERATOR = re.compile(r"[;&|<>$`()\n\r]")
 _SEPARATOR = re.compile(r"[;&|`(){}\n]")
 _BLANKS = re.compile(r"[ \t]+")
-_REDIRECTION = re.compile(r"\d*[<>]+&?[ \t]*[^ \t\n;&|()<>]*")
+_REDIRECTION = re.compile(r"\d*[<>]+&?[ \t]*[^ \t\n;&|()<>`]*")
+_QUOTES = re.compile(r"\$?[\"']|\\")
+_RUNS_OUTPUT = re.compile(r"`|\$\(|\|")
 _ASSIGNMENT = re.compile(r"\w+(?:\[[^\]]*\])?\+?=", re.ASCII)
 # What a shell replaces, perhaps by nothing: variables, and the output of commands.
 _EXPANSION = re.compile(r"\$(?:\d|[A-Za-z_]\w*|\{[^{}]*\}|\([^()]*\)|[-@*#?$!])?|`[^`]*`", re.ASCII)
@@ -48,6 +50,7 @@ _WRAPPERS = frozenset(
      "builtin", "coproc", "env", "sudo", "doas", "nohup", "nice", "timeout", "xargs", "-exec",
      "-execdir", "sh", "bash", "zsh", "dash")
 )  # fmt: skip
+_PRINTERS = frozenset(("echo", "printf"))  # what they print may be run as a command
 _MAX_STARTS = 100
 # Hooks and settings of git run programs; cub's tasks are changed by its commands.
 _PROTECTED_FOLDERS = (".git", ".cub")
@@ -192,20 +195,21 @@ def list_command_parts(command: str) -> Iterator[str]:
     """Yield a command and all that may be a command in it, also without quotes and expansions."""
     yield command.strip()
     text = _REDIRECTION.sub(" ", command.replace("\\\n", ""))
-    plain = re.sub(r"[\"'\\]", "", text)
+    plain = _QUOTES.sub("", text)
+    wrappers = _WRAPPERS | _PRINTERS if _RUNS_OUTPUT.search(text) else _WRAPPERS
     for variant in (text, plain, _EXPANSION.sub("", plain)):
         for part in _SEPARATOR.split(variant):
-            yield from _list_starts(_BLANKS.sub(" ", part).strip(" ").split(" "))
+            yield from _list_starts(_BLANKS.sub(" ", part).strip(" ").split(" "), wrappers)
 
 
-def _list_starts(words: list[str]) -> Iterator[str]:
+def _list_starts(words: list[str], wrappers: Collection[str]) -> Iterator[str]:
     """Yield a simple command without assignments in front, and what a wrapper in it may run."""
     is_start, is_wrapped = True, False
     for at, word in enumerate(words[:_MAX_STARTS]):
         if is_start or is_wrapped:
             yield " ".join(words[at:])
             yield " ".join([word.rpartition("/")[2], *words[at + 1 :]])
-        is_wrapped = is_wrapped or word.rpartition("/")[2] in _WRAPPERS
+        is_wrapped = is_wrapped or word.rpartition("/")[2] in wrappers
         is_start = is_start and _ASSIGNMENT.match(word) is not None
 
 

@@ -43,8 +43,8 @@ def test_priorities_rise_from_the_user_to_the_local_file(tmp_path: Path) -> None
         "up/AGENTS.md": "above",
     }
     assert list_names(load(tmp_path, files)) == [
-        "~/.claude/CLAUDE.md",
         "~/.codex/AGENTS.md",
+        "~/.claude/CLAUDE.md",
         "../AGENTS.md",
         ".github/copilot-instructions.md",
         "CLAUDE.md",
