@@ -51,7 +51,7 @@ def test_each_word_of_the_code_is_one_of_a_language() -> None:
 
 
 def test_the_rules_of_key_files_are_patterns() -> None:
-    parts = load_table("key_files")
+    parts = dict(load_table("key_files"))
     paths = parts.pop("entry_points")
     assert list(paths) == ["program", "library"]
     assert all(re.compile(one).groups == 0 for one in [*paths["program"], *paths["library"]])
