@@ -91,9 +91,9 @@ def explain_path_mismatch(fields: Mapping[str, Any], path: str) -> str:
 @cache
 def _compile_patterns(patterns: tuple[str, ...]) -> Callable[[str], bool]:
     """Return a test of paths; many rules have the same patterns. Raises ValueError."""
-    from pathspec import GitIgnoreSpec
+    from cub.repomap.listing.file_listing import compile_valid_patterns
 
-    return GitIgnoreSpec.from_lines(expand_braces(patterns)).match_file
+    return compile_valid_patterns(expand_braces(patterns)).match_file
 
 
 def list_patterns(fields: Mapping[str, Any]) -> list[str]:

@@ -132,3 +132,14 @@ def test_an_agent_leaves_out_rules_by_its_own_field(
     agent: str, fields: dict[str, Any], reason: str
 ) -> None:
     assert explain_agent_mismatch(fields, agent) == reason
+
+
+@pytest.mark.parametrize("pattern", ["[z-a]*.ts", "!", "src/[9-0]/**"])
+def test_a_pattern_that_cannot_be_read_matches_no_path(pattern: str) -> None:
+    reason = explain_path_mismatch({"globs": f"{pattern}, a.ts"}, "a.ts")
+    assert reason == f"its patterns can't be read: {pattern}, a.ts"
+
+
+@pytest.mark.parametrize("pattern", ["[[a]*.ts", "[a||b].ts", "[a--b].ts", "[[:alpha:]].ts"])
+def test_brackets_in_brackets_print_no_warning(pattern: str) -> None:
+    explain_path_mismatch({"globs": pattern}, "a.ts")  # a warning is an error in the tests

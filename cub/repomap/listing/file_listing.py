@@ -199,24 +199,28 @@ def _is_ignored(path: str, rules: tuple[_FolderRules, ...]) -> bool:
 
 def compile_ignore_patterns(lines: Iterable[str]) -> GitIgnoreSpec:
     """Compile the lines that are patterns; git skips the others, too."""
-    return _compile([line for line in lines if is_valid_ignore_pattern(line)])
+    return compile_valid_patterns([line for line in lines if is_valid_ignore_pattern(line)])
 
 
 def is_valid_ignore_pattern(line: str) -> bool:
     """Return whether a line can be compiled; an empty one and a comment match nothing."""
     try:
-        _compile([line])
-    except (ValueError, re.error):
+        compile_valid_patterns([line])
+    except ValueError:
         return False
     return True
 
 
-def _compile(lines: list[str]) -> GitIgnoreSpec:
+def compile_valid_patterns(lines: Iterable[str]) -> GitIgnoreSpec:
+    """Compile lines all of which are patterns. Raises ValueError for one that is not."""
     from pathspec import GitIgnoreSpec
 
     with warnings.catch_warnings():  # Python warns of brackets that it may read differently later
         warnings.simplefilter("ignore", FutureWarning)
-        return GitIgnoreSpec.from_lines(lines)
+        try:
+            return GitIgnoreSpec.from_lines(lines)
+        except re.error as error:  # of a range such as [z-a]
+            raise ValueError(*error.args) from error
 
 
 _MAX_READ_BYTES = 20_000_000  # every caller needs far less
