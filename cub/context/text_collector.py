@@ -104,12 +104,11 @@ class TextCollector:
             imports if flag is not False else None,
             first_line=rule.text.line,
         )
-        body = self._take_section_once(rule.text, rule.name)
+        body, own = self._take_section_once(rule.text, rule.name)
         if not rule.location.is_folder:
-            own = _trim(_remove_section(rule.text.body, rule.name))
-            if _trim(body) == own and (holder := self._own_texts.get(own)):
+            if body == own and (holder := self._own_texts.get(_trim(own))):
                 return "", f"{holder} has the same text"
-            body = self._remove_repeated_text(body, own, rule.name)
+            body = self._remove_repeated_text(body, _trim(own), rule.name)
         expanded = expansion.expand(body)
         text = _trim(self.mask(expanded, rule.name))
         self.warnings += expansion.warnings
@@ -120,16 +119,17 @@ class TextCollector:
             return "", f"{holder} has the same text"
         return text, ""
 
-    def _take_section_once(self, text: MarkdownText, name: str) -> str:
-        """Return a file's text; after cub's shared section, without another section of cub."""
-        if "<!--" not in text.body:
-            return text.body
-        own = _remove_section(text.body, name)
+    def _take_section_once(self, text: MarkdownText, name: str) -> tuple[str, str]:
+        """Return a file's text, and what of it a person wrote.
+
+        After cub's shared section, the text is without another section of cub.
+        """
+        own = _remove_section(text.body, name) if "<!--" in text.body else text.body
         if not self.has_shared_section and own != text.body:
             # Other sections are short, and may stand before the import of a shared one.
             self.has_shared_section = text.body.count(_SHARED) > own.count(_SHARED)
-            return text.body
-        return own
+            return text.body, own
+        return own, own
 
     def _remove_repeated_text(self, body: str, own: str, name: str) -> str:
         """Return a file's text without what a person wrote in an earlier file, too.
@@ -153,7 +153,7 @@ class TextCollector:
         text = split_front_matter(file.data, target)
         imports = _Imports(self, path, target, depth - 1, is_users)
         expansion = TextExpansion(target, imports=imports, first_line=text.line)
-        body = self.mask(self._take_section_once(text, target), target)
+        body = self.mask(self._take_section_once(text, target)[0], target)
         expanded = expansion.expand(body).strip("\n")
         self.warnings += expansion.warnings
         return expanded

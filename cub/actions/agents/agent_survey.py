@@ -25,7 +25,7 @@ from cub.harness.harness_registry import KNOWN_HARNESSES, load_harnesses
 from cub.harness.native_harness import NativeHarness
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
-from cub.text import suggest_similar
+from cub.text import suggest_known
 
 _HEAD = 1_000  # characters
 
@@ -177,14 +177,14 @@ def choose_agents(agents: Sequence[InstalledAgent], names: Sequence[str]) -> lis
     no agent is installed.
     """
     own = {agent.name: agent for agent in agents if agent.facts}
-    known = ", ".join(own)
     for name in names:
         if name not in own:
-            similar = suggest_similar(name, list(own))
-            hint = f"did you mean {similar}?" if similar else f"choose from {known}"
             is_configured = any(agent.name == name for agent in agents)
             message = f"cannot record what the agent {name!r} reads"
-            raise UsageError(message if is_configured else f"unknown agent {name!r}", hint=hint)
+            raise UsageError(
+                message if is_configured else f"unknown agent {name!r}",
+                hint=suggest_known(name, own),
+            )
     chosen = [own[name] for name in names] or [one for one in own.values() if not one.problem]
     if not chosen:
         raise UsageError("no agent is installed", hint="run `cub agents` to see how to install one")

@@ -243,13 +243,7 @@ def _mark_places(
     keys = [
         key
         for key in numbers
-        if key[0] in movable
-        and all(key in lines for _, lines in places)
-        and (
-            shared.can_mark(key[0])
-            if key[0] in elsewhere
-            else all(one.can_mark(lines[key]) for one, lines in places)
-        )
+        if key[0] in movable and _can_mark(key, places, shared if key[0] in elsewhere else None)
     ]
     own = [key for key in keys if key[0] not in elsewhere]
     sizes = {key: len(file.lines[numbers[key]]) for key in keys}
@@ -268,6 +262,15 @@ def _mark_places(
         yield Mark(word := next(words), max(numbers.values(), default=len(file.lines) - 1) + 1)
         for one, lines in places:
             one.append(max(lines.values(), default=len(one.lines) - 1), word)
+
+
+def _can_mark(key: _Key, places: Sequence[_Place], shared: _SharedLines | None) -> bool:
+    """Return whether a line can be marked in all places; if it is `shared`, wherever it stands."""
+    if not all(key in lines for _, lines in places):
+        return False
+    if shared:
+        return shared.can_mark(key[0])
+    return all(file.can_mark(lines[key]) for file, lines in places)
 
 
 def _choose_keys(

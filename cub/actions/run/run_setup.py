@@ -225,7 +225,7 @@ def _make_context(
     if settings.options.trust:
         files = find_agent_files(workspace.folder)
         approved_checks.pinned_files = {file.path: file.digest for file in files}
-    if lines := approved_checks.list_untrusted_files(workspace.folder):  # of another commit
+    elif lines := approved_checks.list_untrusted_files(workspace.folder):  # of another commit
         raise CubError(FILES_UNTRUSTED, hint=TRUST_HINT, details=lines)
     limits = TimeLimits(settings.timeout, None)
     # An agent that could write into this folder would excuse its own failures.
