@@ -1,0 +1,234 @@
+"""Choose which ignored files of the person's checkout an attempt gets, and how.
+
+Dependency folders are shared: a place binds the person's own. Small files, such as `.env`, are
+copied if `.worktreeinclude` names them. Everything else that git ignores is not in a place: build
+output, caches and the environments of tox and nox have to be written by those who use them, so
+that a check never sees a stale one.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path, PurePosixPath
+
+from cub.errors import CubError
+from cub.git.process import make_git_environment, make_git_error, query_git, split_nul
+
+INCLUDE_FILE = ".worktreeinclude"
+# By the names that package managers use, at any depth; names that sources have, too, count only
+# beside one of these manifests. Not `target`, `_build`, `.gradle`, `.tox` and the like: their
+# tools write them.
+_DEPENDENCY_FOLDERS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys((
+        "node_modules", ".yarn/cache", ".yarn/unplugged", ".pnpm-store", "bower_components",
+        ".venv", "__pypackages__", ".direnv", ".pixi", ".conda", ".bundle", "vendor/bundle",
+        "_opam", "lua_modules", ".terraform", "renv/library",
+    ), ()),
+    "vendor": ("composer.json", "Gemfile", "go.mod", "Cargo.toml"),
+    "deps": ("mix.exs", "rebar.config"),
+    "Pods": ("Podfile",),
+    "Carthage": ("Cartfile",),
+    "packages": ("packages.config", "paket.dependencies"),
+    "paket-files": ("paket.dependencies",),
+}  # fmt: skip
+_ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")  # of a folder with any name
+# Compiled from sources beside them, such as by `setup.py build_ext --inplace`.
+_EXTENSION_SUFFIXES = (".so", ".pyd", ".node", ".dylib")
+_COMPILED_SUFFIXES = frozenset((
+    ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".pyx", ".pxd", ".pxi", ".rs", ".f",
+    ".f90", ".f95", ".m", ".mm", ".cu", ".go", ".zig", ".s", ".asm", ".i", ".gyp", ".gypi",
+))  # fmt: skip
+_OWN_FOLDER = ".cub"
+_MAX_FILES = 10_000
+_MAX_BYTES = 256 << 20
+_MAX_ARGUMENT_BYTES = 1 << 16
+
+
+def list_shared_folders(
+    toplevel: Path, ignored: Iterable[str], patterns: Sequence[str] = ()
+) -> list[str]:
+    """Return the ignored folders that a place shares with the checkout, relative to its top.
+
+    `ignored` is git's list, in which folders have "/" at the end (`git status
+    --ignored=matching`); no folder is searched. `patterns` are those of `run.share`, in
+    `.gitignore` syntax: they add ignored folders. Raises CubError if git fails.
+    """
+    folders = [path for path in ignored if path.endswith("/") and not _is_own(path)]
+    found = {path.rstrip("/") for path in folders if _is_dependency_folder(toplevel, path)}
+    if patterns:
+        options = ("--directory", *(f"--exclude={pattern}" for pattern in patterns))
+        matches = _list_matches(toplevel, options, folders)
+        found.update(path.rstrip("/") for path in matches if path.endswith("/"))
+    return [path for path in sorted(found) if not _is_below(path, found)]
+
+
+def list_included_files(
+    toplevel: Path, base: str, ignored: Iterable[str], shared: Iterable[str]
+) -> list[str]:
+    """Return the ignored files and links to copy: those that `.worktreeinclude` names, and links
+    with the name of a dependency folder.
+
+    What the commit `base` has, and what is in `shared` folders, is left out. Raises CubError if
+    git fails, or the file can't be read.
+    """
+    folders = set(shared)
+    entries = [path for path in ignored if path.rstrip("/") not in folders and not _is_own(path)]
+    paths = {path for path in entries if _is_dependency_link(toplevel, path)}
+    if _has_include_file(toplevel):
+        matches = _list_matches(toplevel, (f"--exclude-from={INCLUDE_FILE}",), entries)
+        paths.update(path for path in matches if not path.endswith("/"))  # no nested repository
+    outside = sorted(path for path in paths if not _is_below(path, folders))
+    tracked = set(_filter_committed(toplevel, base, outside))
+    return [path for path in outside if path not in tracked]
+
+
+def copy_included_files(toplevel: Path, tree: Path, paths: Sequence[str]) -> list[str]:
+    """Copy files and links with their modes and times; return those that are in the tree now.
+
+    A file of an earlier attempt is replaced. What lies beyond a link or a file of the tree, and
+    what is gone by now, is left out. Raises CubError if these are too many, or too large.
+    """
+    statuses = {path: status for path in paths if (status := _read_status(toplevel / path))}
+    size = sum(status.st_size for status in statuses.values() if stat.S_ISREG(status.st_mode))
+    if len(statuses) > _MAX_FILES or size > _MAX_BYTES:
+        raise CubError(
+            f"the ignored files to copy are {len(statuses):,} with {size >> 20:,} MB, more than "
+            f"{_MAX_FILES:,} or {_MAX_BYTES >> 20} MB",
+            where=INCLUDE_FILE,
+            hint="name fewer files there, and large folders in `run.share`",
+        )
+    return [path for path in statuses if _copy_file(toplevel / path, tree, path)]
+
+
+def list_built_extensions(ignored: Iterable[str]) -> list[str]:
+    """Return the ignored files that were compiled from sources beside them: to be copied, too."""
+    return [path for path in ignored if path.endswith(_EXTENSION_SUFFIXES) and not _is_own(path)]
+
+
+def may_change_extensions(changed: Iterable[str]) -> bool:
+    """Return whether a change of these files may make compiled extensions stale: checks then have
+    to build them, and must not find the person's.
+    """
+    return any(PurePosixPath(path).suffix.lower() in _COMPILED_SUFFIXES for path in changed)
+
+
+def _is_dependency_folder(toplevel: Path, path: str) -> bool:
+    folder = toplevel / path
+    if any(os.path.lexists(folder / mark) for mark in _ENVIRONMENT_MARKS):
+        return True
+    return _has_dependency_name(toplevel, path.rstrip("/")) and not folder.is_symlink()
+
+
+def _is_dependency_link(toplevel: Path, path: str) -> bool:
+    return _has_dependency_name(toplevel, path) and (toplevel / path).is_symlink()
+
+
+def _has_dependency_name(toplevel: Path, path: str) -> bool:
+    parent, _, name = path.rpartition("/")
+    above = f"{parent.rpartition('/')[2]}/{name}"
+    key = above if above in _DEPENDENCY_FOLDERS else name
+    manifests = _DEPENDENCY_FOLDERS.get(key)
+    if not manifests:
+        return manifests is not None
+    return any(os.path.lexists(toplevel / parent / one) for one in manifests)
+
+
+def _is_own(path: str) -> bool:
+    return _OWN_FOLDER in path.rstrip("/").split("/")
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    """Return whether a path is inside of one of the folders."""
+    return any(parent.as_posix() in folders for parent in PurePosixPath(path).parents)
+
+
+def _has_include_file(toplevel: Path) -> bool:
+    status = _read_status(toplevel / INCLUDE_FILE)
+    return status is not None and stat.S_ISREG(status.st_mode)
+
+
+def _list_matches(toplevel: Path, options: Sequence[str], entries: Sequence[str]) -> list[str]:
+    """Return what git finds among the entries by other patterns than those of the repository.
+
+    Only the entries are searched, unless they are too many for a command line.
+    """
+    known = set(entries)
+    if not known:
+        return []
+    words = [f":(literal){entry}" for entry in entries]
+    if sum(map(len, words)) > _MAX_ARGUMENT_BYTES:
+        words = []
+    found = _ask_git(toplevel, "ls-files", "-z", "--others", "--ignored", *options, "--", *words)
+    folders = {entry.rstrip("/") for entry in known if entry.endswith("/")}
+    return [path for path in found if path in known or _is_below(path, folders)]
+
+
+def _filter_committed(toplevel: Path, base: str, paths: Sequence[str]) -> Iterator[str]:
+    """Yield those of the paths that a commit has."""
+    rest = iter(paths)
+    while some := list(islice(rest, 500)):
+        yield from _ask_git(
+            toplevel, "ls-tree", "-z", "--name-only", "--full-tree", base, "--", *some
+        )
+
+
+def _ask_git(toplevel: Path, *words: str) -> list[str]:
+    result = query_git(toplevel, *words, environ=make_git_environment(toplevel))
+    if result is None:
+        raise CubError(f"git {words[0]} can't be run")
+    if result.exit_code:
+        raise make_git_error(words[0], result)
+    return split_nul(result.stdout)
+
+
+def _read_status(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except OSError:
+        return None
+
+
+def _copy_file(source: Path, tree: Path, path: str) -> bool:
+    """Copy one file or link to the path in the tree; False where that is not possible."""
+    target = tree / path
+    if not _make_folder(tree, path):
+        return False
+    with suppress(OSError):
+        status = source.lstat()
+        if not stat.S_ISLNK(status.st_mode) and not stat.S_ISREG(status.st_mode):
+            return False
+        target.unlink(missing_ok=True)
+        if stat.S_ISLNK(status.st_mode):
+            target.symlink_to(source.readlink())
+        else:
+            _copy_content(source, target)
+        return True
+    return False
+
+
+def _make_folder(tree: Path, path: str) -> bool:
+    """Make the folders on the way to a path; False if a link or a file is in the way."""
+    for parent in reversed(PurePosixPath(path).parents[:-1]):
+        folder = tree / parent
+        with suppress(FileExistsError):
+            folder.mkdir()
+        if folder.is_symlink() or not folder.is_dir():
+            return False
+    return True
+
+
+def _copy_content(source: Path, target: Path) -> None:
+    """Write a new file; a pipe or link that has taken the source's place is an error."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with open(os.open(source, flags), "rb") as reads:  # noqa: PTH123
+        status = os.fstat(reads.fileno())
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(target, flags, 0o600), "wb") as writes:  # noqa: PTH123
+            writes.writelines(iter(lambda: reads.read(1 << 20), b""))
+            writes.flush()
+            os.fchmod(writes.fileno(), stat.S_IMODE(status.st_mode))
+            os.utime(writes.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))
