@@ -56,9 +56,13 @@ class TreeEntry(NamedTuple):
 
 @dataclass(slots=True)
 class ObjectReader:
-    """Read the objects of the repository at `folder`, a work tree or a bare repository."""
+    """Read the objects of the repository at `folder`, a work tree or a bare repository.
+
+    `environ` leads git elsewhere, instead of our own environment.
+    """
 
     folder: Path
+    environ: Mapping[str, str] | None = None
     _git: subprocess.Popen[bytes] = field(init=False)
     _stderr: IO[bytes] = field(init=False)
     _trees: dict[str, dict[str, TreeEntry]] = field(default_factory=dict)
@@ -67,7 +71,9 @@ class ObjectReader:
         self._stderr = tempfile.TemporaryFile()
         try:
             pipe, words = subprocess.PIPE, ("cat-file", "--batch")
-            self._git = start_git_query(self.folder, *words, stdin=pipe, stderr=self._stderr)
+            self._git = start_git_query(
+                self.folder, *words, stdin=pipe, stderr=self._stderr, environ=self.environ
+            )
         except OSError as error:
             self._stderr.close()
             raise CubError(

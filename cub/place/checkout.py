@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -77,6 +77,10 @@ class TreeGit:
             allow_fetch=allow_fetch,
             environ=self.environ,
         )
+
+    def with_index(self, name: str) -> TreeGit:
+        """Return the same with another index, for a tree that is never checked out."""
+        return replace(self, index=self.index.with_name(name))
 
     def succeeds(self, *args: str) -> bool:
         """Return whether git's exit code is 0."""

@@ -1,0 +1,140 @@
+"""Compare trees, read files in them, and make trees in which some files differ."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from cub.git import ObjectReader
+from cub.git.objects import SUBMODULE_MODE, TreeEntry
+from cub.git.process import decode_output, join_nul, split_nul
+from cub.place.checkout import TreeGit
+
+_EXECUTABLE = 0o100
+
+
+class FileChange(NamedTuple):
+    """Describe a path that differs between two trees: added, modified or deleted.
+
+    Modes are 0 for nothing; `oid` is the object before.
+    """
+
+    path: str
+    kind: Literal["A", "M", "D"]
+    old_mode: int = 0o100644
+    new_mode: int = 0o100644
+    oid: str = ""
+
+    @property
+    def is_submodule(self) -> bool:
+        """Return whether it is, or was, a commit of another repository."""
+        return SUBMODULE_MODE in (self.old_mode, self.new_mode)
+
+
+class TreeDiff(NamedTuple):
+    """Hold the paths that differ between two trees, and the lines added and removed."""
+
+    changes: tuple[FileChange, ...]
+    added: int = 0
+    removed: int = 0
+
+
+class FileVersion(NamedTuple):
+    """Hold a file's content, None for no file, and its permissions; 0 for the usual ones."""
+
+    data: bytes | None
+    mode: int = 0
+
+
+@lru_cache(maxsize=8)
+def diff_trees(git: TreeGit, before: str, after: str) -> TreeDiff:
+    """Compare two trees; the result is cached, since a tree's name never changes."""
+    if before == after:
+        return TreeDiff(())
+    words = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--numstat", "--no-renames")
+    plain = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none", before, after)
+    parts = iter(git.list_items(*words, *plain))
+    changes, modules, added, removed = list[FileChange](), set[str](), 0, 0
+    for part in parts:
+        if part.startswith(":"):
+            old, new, oid, _ = part[1:].split(" ", 3)
+            kind: Literal["A", "M", "D"] = "M"
+            if not int(old, 8) or not int(new, 8):
+                kind = "D" if int(old, 8) else "A"
+            changes.append(FileChange(next(parts), kind, int(old, 8), int(new, 8), oid))
+            modules.update([changes[-1].path] if changes[-1].is_submodule else ())
+            continue
+        more, less, path = part.split("\t", 2)
+        if more != "-" and path not in modules:
+            added, removed = added + int(more), removed + int(less)
+    return TreeDiff(tuple(changes), added, removed)
+
+
+def write_patch(git: TreeGit, before: str, after: str, target: Path) -> bool:
+    """Write a patch for `git apply` to a file; no file, and False, if nothing differs."""
+    if before == after:
+        return False
+    words = ("diff-tree", "-r", "-p", "--binary", "--full-index", "--no-color", "--no-renames")
+    plain = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--submodule=short")
+    prefixes = ("--src-prefix=a/", "--dst-prefix=b/")
+    try:
+        with target.open("wb") as file:
+            git.run(*words, *plain, *prefixes, before, after, stdout=file)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+    return True
+
+
+def open_objects(git: TreeGit) -> ObjectReader:
+    """Return a reader of the objects that git finds from a tree."""
+    return ObjectReader(git.tree, {**os.environ, **git.environ})
+
+
+def read_files(git: TreeGit, tree: str, paths: Iterable[str]) -> dict[str, bytes]:
+    """Read files as they are in a tree; b"" for those that are not there."""
+    names = list(paths)
+    if not names:
+        return {}
+    with open_objects(git) as objects:
+        blobs = {path: objects.find_object(f"{tree}:{path}") for path in names}
+    return {path: blob.data if blob else b"" for path, blob in blobs.items()}
+
+
+@lru_cache(maxsize=2)
+def list_tree_files(git: TreeGit, tree: str) -> Mapping[str, TreeEntry]:
+    """Return the files, links and submodules of a tree by path, those in folders included."""
+    entries = {}
+    for line in split_nul(git.run("ls-tree", "-r", "-z", "--full-tree", tree)):
+        description, _, path = line.partition("\t")
+        mode, _, oid = description.split(" ")
+        entries[path] = TreeEntry(int(mode, 8), oid)
+    return entries
+
+
+def drop_paths(git: TreeGit, tree: str, paths: Collection[str]) -> str:
+    """Return a tree that lacks some paths of `tree`."""
+    return replace_files(git, tree, {path: FileVersion(None) for path in paths})
+
+
+def replace_files(git: TreeGit, tree: str, files: Mapping[str, FileVersion]) -> str:
+    """Return a tree like `tree` in which some files have another content, or are gone."""
+    if not files:
+        return tree
+    own = git.with_index("edited.index")
+    own.run("read-tree", tree)
+    gone = [path for path, version in files.items() if version.data is None]
+    own.run("update-index", "-z", "--force-remove", "--stdin", stdin=join_nul(gone))
+    rows = []
+    for path, version in files.items():
+        if version.data is not None:
+            words = ("hash-object", "-w", "--stdin", f"--path={path}")
+            oid = decode_output(own.run(*words, stdin=version.data)).strip()
+            mode = "100755" if version.mode & _EXECUTABLE else "100644"
+            rows.append(f"{mode} {oid}\t{path}")
+    if rows:
+        own.run("update-index", "--replace", "-z", "--index-info", stdin=join_nul(rows))
+    return own.read_line("write-tree")

@@ -1,0 +1,147 @@
+"""Make the commit of an attempt, with the person's hooks as they are in the person's checkout.
+
+The hooks run behind the walls, in the tree of checks, and the commit is made outside: what a hook
+makes of the tree and of the message counts, and nothing else of what it does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from cub.checks.terminal_text import to_plain_text
+from cub.git.process import decode_output, split_nul, strip_git_variables, try_git
+from cub.masking import mask_text
+from cub.place.checkout import Checkout, TreeGit
+from cub.place.tree import list_edited_paths, update_tree
+from cub.place.walls import Bind
+from cub.processes.command import CommandSpec, StopRequest, TimeLimits
+from cub.processes.runner import run_and_capture_streams
+
+if TYPE_CHECKING:
+    from cub.place.place import Place
+
+_HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
+_MAX_OUTPUT = 4000  # characters of what git and its hooks print
+_MAX_BYTES = 4 << 20
+_GIT = ("git", "--no-pager", "-c", "maintenance.auto=false", "-c", "gc.auto=0",
+        "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false")  # fmt: skip
+
+
+class HookResult(NamedTuple):
+    """Hold the tree and the message of the commit after the hooks, or why they refuse it."""
+
+    tree: str
+    message: str
+    failure: str = ""
+
+
+def find_hooks_folder(checkout: Checkout) -> Path:
+    """Return the folder of the person's hooks: that of `core.hooksPath`, or the usual one."""
+    words = ("config", "--show-scope", "-z", "--type=path", "--get-all", "core.hooksPath")
+    fields = split_nul(try_git(checkout.toplevel, *words).stdout)
+    named = [
+        path
+        for scope, path in zip(fields[::2], fields[1::2], strict=False)
+        if scope != "command"  # cub's own git runs no hook
+    ]
+    return checkout.toplevel / named[-1] if named else checkout.common_dir / "hooks"
+
+
+def bind_hooks(checkout: Checkout, *, is_committing: bool) -> Sequence[Bind]:
+    """Return what makes the person's hooks visible in a tree, unchanged by an attempt.
+
+    Hooks among the project's files are the attempt's to edit, except where the commit is made.
+    """
+    folder = find_hooks_folder(checkout)
+    if not folder.is_dir():
+        return ()
+    if folder == checkout.common_dir / "hooks":
+        return (Bind(os.fspath(folder), os.fspath(checkout.toplevel / ".git" / "hooks")),)
+    if not is_committing or not folder.is_relative_to(checkout.toplevel):
+        return ()
+    folder = folder.parent if folder.name == "_" else folder  # husky calls the scripts above it
+    return (Bind(os.fspath(folder), os.fspath(folder)),)
+
+
+def run_commit_hooks(
+    place: Place,
+    tree: str,
+    message: str,
+    environ: Mapping[str, str],
+    limits: TimeLimits,
+    stop: StopRequest | None = None,
+) -> HookResult:
+    """Run the person's hooks on a commit of `tree`, which the tree of checks holds.
+
+    Raises CubError if what they leave can't be read.
+    """
+    checkout, git = place.settings.checkout, place.checks
+    folder = find_hooks_folder(checkout)
+    if not any(os.access(folder / name, os.X_OK) for name in _HOOKS):
+        return HookResult(tree, message)
+    if folder == checkout.common_dir / "hooks" and place.settings.kind.name == "bound":
+        folder = checkout.toplevel / ".git" / "hooks"
+    commit = ("commit", "--quiet", "--allow-empty", "--file=-")
+    argv = (*_GIT, "-c", f"core.hooksPath={os.fspath(folder)}", *commit)
+    _, failure = _run(place, argv, environ, limits, message.encode(), stop)
+    if failure:
+        return HookResult(tree, message, mask_text(failure)[-_MAX_OUTPUT:])
+    log, failure = _run(place, (*_GIT, "log", "-1", "--format=%B"), environ, limits)
+    words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", tree, "HEAD")
+    listed, more = _run(place, (*_GIT, *words), environ, limits)
+    if failure or more:
+        return HookResult(tree, message, failure or more)
+    paths = {*list_edited_paths(git), *split_nul(listed)}
+    new_tree = update_tree(git, sorted(paths)) if paths else tree
+    return HookResult(new_tree, decode_output(log).strip("\n"))
+
+
+def _run(
+    place: Place,
+    argv: tuple[str, ...],
+    environ: Mapping[str, str],
+    limits: TimeLimits,
+    stdin: bytes = b"",
+    stop: StopRequest | None = None,
+) -> tuple[bytes, str]:
+    """Return the output of a command in the tree of checks, and why it failed; "" if it did not."""
+    folder = place.get_inner_top(place.checks)
+    command = CommandSpec(argv, folder, strip_git_variables(environ), stdin)
+    confined = place.confine(command, place.checks)
+    captured = run_and_capture_streams(confined, limits, stop, _MAX_BYTES)
+    end = captured.result
+    text = to_plain_text((captured.out + captured.err).decode("utf-8", "replace")).strip()
+    if end.cause:
+        return b"", f"it did not end within {limits.wall or 0:.0f} s: {text}".rstrip(": ")
+    if end.exit_code or end.signal or end.start_error:
+        return b"", text or end.start_error or "a hook or git itself refused it without a word"
+    return captured.out, ""
+
+
+def make_commit(git: TreeGit, tree: str, parent: str, message: str) -> str:
+    """Make a commit of the person's, signed if they sign theirs; return its id.
+
+    Raises CubError if git can't, for example if it does not know who commits.
+    """
+    signs = try_git(git.tree, "config", "--type=bool", "--get", "commit.gpgSign",
+                    environ=git.environ)  # fmt: skip
+    option = ("-S",) if signs.stdout.strip() == b"true" else ()
+    words = ("commit-tree", *option, "-p", parent, "-F", "-", tree)
+    data = message.encode("utf-8", "surrogateescape") + b"\n"
+    return decode_output(git.run(*words, stdin=data)).strip()
+
+
+def add_checkout_files(git: TreeGit, tree: str, paths: Sequence[str]) -> str:
+    """Return `tree` with some files as they are in the person's checkout.
+
+    Paths that git ignores there, and missing ones, are left out.
+    """
+    own = replace(git.with_index("records.index"), tree=git.checkout.toplevel)
+    present = [path for path in paths if (own.tree / path).is_file()]
+    own.run("read-tree", tree)
+    own.run("update-index", "--add", "--", *present)
+    return own.read_line("write-tree")

@@ -1,0 +1,267 @@
+"""Work in a place: begin at a commit, run commands behind walls, and read what became of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cub.files.read_files import read_prefix
+from cub.files.signed_state import find_project_state, find_state_folder
+from cub.place.checkout import Checkout, TreeGit, find_checkout
+from cub.place.folder import (
+    PlaceFolder,
+    RepositorySettings,
+    empty_folder,
+    read_repository_settings,
+    write_repository,
+)
+from cub.place.hooks import bind_hooks
+from cub.place.tree import (
+    TreeState,
+    check_out_tree,
+    list_edited_paths,
+    read_submodule_commits,
+    read_tree_state,
+)
+from cub.place.walls import Bind, PlaceKind, View, confine_command
+from cub.processes.command import CommandSpec
+
+MAILBOX = "attempt"  # the name of the mailbox in the state folder of the project, as seen inside
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """Hold the commit that an attempt begins from, its tree, and the branch; "" for none."""
+
+    commit: str
+    tree: str
+    branch: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceSettings:
+    """Hold what all places of a run have in common.
+
+    `root` is the project's, in the checkout. Of the files that git ignores, `shared` folders are
+    the person's own, and `included` files are copied. `private` paths (folders with "/" at their
+    end) are no part of any tree. `writable` folders of the host stay so, and `readable` ones are
+    seen even below a private folder such as `/tmp`.
+    """
+
+    checkout: Checkout
+    root: Path
+    kind: PlaceKind
+    shared: tuple[str, ...] = ()
+    included: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+    writable: tuple[Path, ...] = ()
+    readable: tuple[Path, ...] = ()
+    max_file_size: int = 1 << 30
+
+    @property
+    def prefix(self) -> Path:
+        """Return the project's folder, relative to the top of the checkout."""
+        return self.root.relative_to(self.checkout.toplevel)
+
+
+@dataclass(slots=True)
+class Place:
+    """Hold one place of a run. One attempt at a time works in it.
+
+    `laid` are the files that an attempt finds beside those of its base, as they were put there.
+    """
+
+    folder: PlaceFolder
+    settings: PlaceSettings
+    laid: dict[str, bytes] = field(default_factory=dict)
+    _base: Base | None = None
+    _taken: RepositorySettings | None = None
+    _modules: dict[str, Checkout] = field(default_factory=dict)
+
+    @property
+    def tree(self) -> TreeGit:
+        """Return git for the agent's tree."""
+        return self.folder.open_tree(self.settings.checkout, self.folder.tree)
+
+    @property
+    def checks(self) -> TreeGit:
+        """Return git for the tree of checks."""
+        return self.folder.open_tree(self.settings.checkout, self.folder.checks)
+
+    @property
+    def root(self) -> Path:
+        """Return the folder of the project in the agent's tree, as cub sees it."""
+        return self.folder.tree / self.settings.prefix
+
+    def get_inner_root(self, tree: TreeGit) -> Path:
+        """Return the folder of the project as a command in one of the trees sees it."""
+        return self.get_inner_top(tree) / self.settings.prefix
+
+    def get_inner_top(self, tree: TreeGit) -> Path:
+        """Return the top of one of the trees as a command in it sees it."""
+        is_bound = self.settings.kind.name == "bound"
+        return self.settings.checkout.toplevel if is_bound else tree.tree
+
+    def open(self) -> None:
+        """Make the folders of the place."""
+        self.folder.remove()
+        self.folder.prepare()
+        self.folder.add_repository(self.settings.checkout, "main")
+        self._taken = read_repository_settings(self.settings.checkout)
+
+    def begin(self, base: Base, laid: Mapping[str, bytes]) -> None:
+        """Bring the agent's tree to `base`; lay some files over it, by their paths in it.
+
+        Raises CubError or OSError, for example if there is no space.
+        """
+        empty_folder(self.folder.mailbox)
+        self._taken = read_repository_settings(self.settings.checkout)
+        self._check_out(self.tree, base.tree, base)
+        self._base = base
+        self.laid = dict(laid)
+        for path, data in laid.items():
+            file = self.folder.tree / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if file.is_symlink():
+                file.unlink()
+            file.write_bytes(data)
+        self._link_mailbox()
+
+    def check_out(self, tree: str, parent: str = "") -> None:
+        """Make the tree of checks hold exactly `tree`, on top of the commit `parent`."""
+        assert self._base is not None
+        self._check_out(self.checks, tree, self._base, parent)
+
+    def read_state(self) -> TreeState:
+        """Return what the agent's tree holds now. Raises CubError if git can't read it."""
+        settings = self.settings
+        unchanged = [path for path, data in self.laid.items() if self._has_content(path, data)]
+        files = {*unchanged, *settings.included, *settings.private}
+        folders = tuple(f"{path}/" for path in settings.shared)
+        folders += tuple(path for path in settings.private if path.endswith("/"))
+
+        def is_excluded(path: str) -> bool:
+            return path in files or path in settings.shared or path.startswith(folders)
+
+        return read_tree_state(self.tree, is_excluded, settings.max_file_size)
+
+    def list_edits_of_checks(self) -> list[str]:
+        """List the files of the tree of checks that were changed in it."""
+        return list_edited_paths(self.checks)
+
+    def confine(self, command: CommandSpec, tree: TreeGit) -> CommandSpec:
+        """Return a command as one that runs behind the walls, in one of the trees."""
+        return confine_command(command, self._make_view(tree), self.settings.kind)
+
+    def read_file(self, path: str, max_bytes: int) -> bytes:
+        """Read a file of the agent's tree; b"" for a larger one, and for what can't be read."""
+        try:
+            data = read_prefix(os.fspath(self.folder.tree), path, max_bytes + 1)
+        except (OSError, ValueError):
+            return b""
+        return data if len(data) <= max_bytes else b""
+
+    def _has_content(self, path: str, data: bytes) -> bool:
+        return self.read_file(path, len(data)) == data and os.path.lexists(self.folder.tree / path)
+
+    def _check_out(self, git: TreeGit, tree: str, base: Base, parent: str = "") -> None:
+        taken = self._taken or read_repository_settings(self.settings.checkout)
+        self._unlink_shared(git)
+        check_out_tree(git, tree)
+        alternates = [self.folder.link_objects("main"), self.folder.objects]
+        hidden = (*self.settings.shared, *self.settings.included)
+        head = (parent or base.commit, base.branch)
+        write_repository(git, taken, alternates, head, hidden)
+        self._fill_submodules(git)
+        self._copy_included(git)
+        self._place_shared(git)
+
+    def _fill_submodules(self, git: TreeGit) -> None:
+        """Check out the submodules that the person has, from the objects that they have."""
+        for path, commit in read_submodule_commits(git).items():
+            folder = self.settings.checkout.toplevel / path
+            if not os.path.lexists(folder / ".git"):
+                continue
+            checkout = self._modules.setdefault(path, find_checkout(folder))
+            name = path.replace("%", "%25").replace("/", "%")
+            self.folder.add_repository(checkout, name)
+            inner = self.folder.open_tree(checkout, git.tree, path)
+            (git.tree / path).mkdir(parents=True, exist_ok=True)
+            if not inner.succeeds("cat-file", "-e", f"{commit}^{{tree}}"):
+                continue
+            check_out_tree(inner, commit)
+            own = read_repository_settings(checkout)
+            write_repository(inner, own, [self.folder.link_objects(name)], (commit, ""))
+
+    def _copy_included(self, git: TreeGit) -> None:
+        for path in self.settings.included:
+            source, target = self.settings.checkout.toplevel / path, git.tree / path
+            with suppress(OSError):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, target, follow_symlinks=False)
+
+    def _place_shared(self, git: TreeGit) -> None:
+        """Make the shared folders be there: to be bound over, or as links beside."""
+        for path in self.settings.shared:
+            target, source = git.tree / path, self.settings.checkout.toplevel / path
+            if os.path.lexists(target) or not source.is_dir():
+                continue
+            if self.settings.kind.name == "bound":
+                target.mkdir(parents=True)
+            else:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.symlink_to(source, target_is_directory=True)
+
+    def _unlink_shared(self, git: TreeGit) -> None:
+        for path in self.settings.shared:
+            if (git.tree / path).is_symlink():
+                (git.tree / path).unlink()
+
+    def _link_mailbox(self) -> None:
+        """Have a project beside the person's find the mailbox in its own state folder."""
+        if self.settings.kind.name == "aside":
+            for tree in (self.tree, self.checks):
+                link = find_project_state(self.get_inner_root(tree)) / MAILBOX
+                link.parent.mkdir(parents=True, exist_ok=True)
+                if not link.is_symlink():
+                    link.symlink_to(self.folder.mailbox, target_is_directory=True)
+
+    def _make_view(self, git: TreeGit) -> View:
+        settings, checkout = self.settings, self.settings.checkout
+        binds = [
+            Bind(os.path.realpath(link), os.fspath(link))
+            for link in sorted((self.folder.path / "persons").iterdir())
+        ]
+        inner_mailbox = find_project_state(settings.root) / MAILBOX
+        runs = settings.root / ".cub" / "runs"
+        binds += [
+            Bind(os.fspath(self.folder.objects), os.fspath(self.folder.objects)),
+            Bind(os.fspath(self.folder.mailbox), os.fspath(inner_mailbox), is_writable=True),
+            *([Bind(os.fspath(runs), os.fspath(runs))] if runs.is_dir() else []),
+            *bind_hooks(checkout, is_committing=git.tree == self.folder.checks),
+        ]
+        for path in settings.shared:
+            name = os.fspath(checkout.toplevel / path)
+            if os.path.isdir(name):  # noqa: PTH112
+                binds.append(Bind(name, name, is_layered=True))
+        return View(
+            git.tree,
+            checkout.toplevel,
+            (find_state_folder(),),
+            tuple(binds),
+            settings.writable,
+            settings.readable,
+        )
+
+    def close(self) -> None:
+        """Drop the place, and all that was done in it."""
+        if self.settings.kind.name == "aside":
+            for tree in (self.tree, self.checks):
+                state = find_project_state(self.get_inner_root(tree))
+                (state / MAILBOX).unlink(missing_ok=True)
+                shutil.rmtree(state, ignore_errors=True)
+        self.folder.remove()

@@ -1,0 +1,119 @@
+"""Bring a tree of a place to a commit's files, and find what has become of them since."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from cub.errors import CubError
+from cub.git.objects import SUBMODULE_MODE
+from cub.git.process import join_nul
+from cub.git.tool_artifacts import TOOL_ARTIFACT_PATTERNS
+from cub.place.checkout import TreeGit
+from cub.place.folder import empty_folder, make_folders_usable
+
+# Whatever a tree of cub's own makes of a path, it is written as its tree has it.
+_EXCLUDED = tuple(word for pattern in TOOL_ARTIFACT_PATTERNS for word in ("-x", pattern))
+
+
+class TreeState(NamedTuple):
+    """Hold the tree that git makes of the files, and what is no part of it.
+
+    `ignored_paths` are files that git ignores, directories with "/" at their end; `repositories`
+    are those of their own among the files, `oversized_files` too large to be read.
+    """
+
+    tree: str
+    ignored_paths: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
+    oversized_files: tuple[str, ...] = ()
+
+
+def check_out_tree(git: TreeGit, tree: str) -> None:
+    """Make the files exactly those of `tree`: what differs is written, the rest stays.
+
+    Raises CubError if git can't, for example for lack of space.
+    """
+    make_folders_usable(git.tree)
+    words = ("read-tree", "--reset", "-u", tree)
+    try:
+        git.run(*words, allow_fetch=True)
+    except CubError:  # an index that does not fit its files
+        git.index.unlink(missing_ok=True)
+        git.index.with_name(f"{git.index.name}.lock").unlink(missing_ok=True)
+        empty_folder(git.tree)
+        git.run(*words, allow_fetch=True)
+    git.run("clean", "-ffdxq")
+
+
+def read_tree_state(
+    git: TreeGit, is_excluded: Callable[[str], bool], max_file_size: int = 1 << 30
+) -> TreeState:
+    """Add the files to the index as git would, and return its tree. Raises CubError.
+
+    Excluded paths stay what the index has: what they are now is no part of the tree.
+    """
+    make_folders_usable(git.tree)
+    modules = read_submodule_commits(git)
+    words = ("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard", *_EXCLUDED)
+    listed = dict.fromkeys(git.list_items(*words))
+    repositories = tuple(path for path in listed if path.endswith("/"))
+    paths = [p for p in listed if p[-1] != "/" and p not in modules and not is_excluded(p)]
+    oversized = tuple(path for path in paths if _is_oversized(git, path, max_file_size))
+    if oversized:
+        paths = [path for path in paths if path not in oversized]
+    if paths:
+        _make_readable(git, paths)
+        words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+        git.run(*words, stdin=join_nul(paths))
+    tree = git.read_line("write-tree")
+    return TreeState(tree, tuple(_iter_ignored(git, is_excluded)), repositories, oversized)
+
+
+def list_edited_paths(git: TreeGit) -> list[str]:
+    """List the files of the index that were changed or deleted since they were checked out."""
+    make_folders_usable(git.tree)
+    modules = read_submodule_commits(git)
+    listed = dict.fromkeys(git.list_items("ls-files", "-z", "-m", "-d"))
+    return [path for path in listed if path not in modules]
+
+
+def update_tree(git: TreeGit, paths: Collection[str]) -> str:
+    """Take over some files as they are now; return the tree."""
+    words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+    git.run(*words, stdin=join_nul(paths))
+    return git.read_line("write-tree")
+
+
+def read_submodule_commits(git: TreeGit) -> dict[str, str]:
+    """Return the commit of each submodule that the index names, by its path."""
+    if not (git.tree / ".gitmodules").is_file():
+        return {}
+    rows = git.list_items("ls-files", "-z", "--stage")
+    fields = (row.partition("\t") for row in rows if row.startswith(f"{SUBMODULE_MODE:o} "))
+    return {path: facts.split(" ")[1] for facts, _, path in fields}
+
+
+def _iter_ignored(git: TreeGit, is_excluded: Callable[[str], bool]) -> Iterator[str]:
+    words = ("ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")
+    for path in git.list_items(*words):
+        if not is_excluded(path):
+            yield path
+
+
+def _is_oversized(git: TreeGit, path: str, max_file_size: int) -> bool:
+    with suppress(OSError):
+        status = os.lstat(git.tree / path)
+        return stat.S_ISREG(status.st_mode) and status.st_size > max_file_size
+    return False
+
+
+def _make_readable(git: TreeGit, paths: Collection[str]) -> None:
+    for path in paths:
+        with suppress(OSError):
+            mode = os.lstat(git.tree / path).st_mode
+            if stat.S_ISREG(mode) and not mode & stat.S_IRUSR:
+                (git.tree / path).chmod(stat.S_IMODE(mode) | stat.S_IRUSR)
