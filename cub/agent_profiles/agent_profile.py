@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from cub.agent_profiles.agent_files import AgentReading
+from cub.agent_profiles.user_folders import UserFolder
 from cub.config_edit.config_text import ConfigFormat
 from cub.config_edit.string_list import ListLocation
 from cub.files import FileTree
@@ -95,8 +96,9 @@ class AgentProfile:
     `project_files` in a project, `parent_files` in directories above it, and `user_files` in the
     home directory; a directory ends with `/`, or with `/*` if only the files directly in it count.
     `outside` changes what it reads as well: `$VARIABLE`, `~/FILE`, and `/FILE` of the machine.
-    `folder` has its settings. `settings` and `executables` are regular expressions of paths: of
-    settings that can make it execute something, and of files that it executes or obeys.
+    `folder` has its settings in a project, and it writes `own_folders` of the user's. `settings`
+    and `executables` are regular expressions of paths: of settings that can make it execute
+    something, and of files that it executes or obeys.
     `reading_list` is None if it has no such setting; so is `server`, which points it at a model
     server, and `reading` if cub does not know what it loads at its start. `steps` are for proofs.
     """
@@ -114,6 +116,7 @@ class AgentProfile:
     user_files: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     folder: str = ""
+    own_folders: tuple[UserFolder, ...] = ()
     settings: tuple[str, ...] = ()
     executables: tuple[str, ...] = ()
     reading_list: ReadingList | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ReadingList, ServerSettings
+from cub.agent_profiles.user_folders import UserFolder
 from cub.config_edit.config_text import YAML
 
 _MODEL, _BASE = "openai/gpt-4o", "{url}/v1"
@@ -57,6 +58,7 @@ AIDER = AgentProfile(
     installation="uv tool install aider-chat",
     login="set the key of your provider, such as ANTHROPIC_API_KEY or OPENAI_API_KEY",
     reports_cost=True,
+    own_folders=(UserFolder("~/.aider"),),
     settings=(r"\.aider\.(?:conf|model\.settings)\.yml",),
     reading_list=AIDER_LIST,
     outside=("$AIDER_CONFIG_FILE", "$AIDER_READ", "~/.aider.conf.yml"),

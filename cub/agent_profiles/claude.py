@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile, compile_glob
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ServerSettings, SessionSteps
+from cub.agent_profiles.user_folders import UserFolder
 from cub.edit.document import Document
 from cub.edit.file_imports import find_imports
 
@@ -171,6 +172,28 @@ CLAUDE = AgentProfile(
         "/Library/Application Support/ClaudeCode",
     ),
     folder=".claude",
+    own_folders=(
+        # It also writes ~/.claude.json, which it replaces, and does without.
+        UserFolder(
+            "~/.claude",
+            ("CLAUDE_CONFIG_DIR",),
+            read_only=(
+                "settings*.json",
+                "CLAUDE.md",
+                "rules",
+                "agents",
+                "commands",
+                "skills",
+                "hooks",
+                "plugins",
+                "output-styles",
+                "workflows",
+                "local",
+                "statusline*",
+                "*.sh",
+            ),
+        ),
+    ),
     settings=(r"\.claude/settings(?:\.local)?\.json", r"\.mcp\.json"),
     executables=(r"\.claude/(?:agents|commands|skills)/.*",),
     server=ServerSettings("claude-sonnet-4-5", _OFFLINE, argv=("--settings", '{"env": {environ}}')),

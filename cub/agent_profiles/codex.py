@@ -7,6 +7,7 @@ from typing import Any
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ServerSettings, SessionSteps
+from cub.agent_profiles.user_folders import UserFolder
 
 CODEX_OVERRIDE = "AGENTS.override.md"  # it takes the place of AGENTS.md
 CODEX_MAX_BYTES = 32 * 1024  # its `project_doc_max_bytes`, unless set
@@ -107,6 +108,23 @@ CODEX = AgentProfile(
     user_files=(".codex/AGENTS.md",),
     outside=("$CODEX_HOME", "~/.codex/AGENTS.override.md", "~/.codex/config.toml", "/etc/codex"),
     folder=".codex",
+    own_folders=(
+        UserFolder(
+            "~/.codex",
+            ("CODEX_HOME",),
+            read_only=(
+                "*config.toml",
+                "AGENTS*.md",
+                "agents",
+                "hooks*",
+                "packages",
+                "plugins",
+                "prompts",
+                "rules",
+                "skills",
+            ),
+        ),
+    ),
     settings=(r"\.codex/config\.toml",),
     executables=(r"\.codex/(?:agents|prompts|rules|skills)/.*",),
     server=ServerSettings(

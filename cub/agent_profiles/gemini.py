@@ -14,6 +14,7 @@ from cub.agent_profiles.agent_profile import (
     ServerSettings,
     SessionSteps,
 )
+from cub.agent_profiles.user_folders import UserFolder
 from cub.config_edit.config_text import STRICT_JSON
 
 _CODE = re.compile(r"(`+).*?\1", re.DOTALL)
@@ -85,6 +86,25 @@ GEMINI = AgentProfile(
         "/Library/Application Support/GeminiCli",
     ),
     folder=".gemini",
+    own_folders=(
+        UserFolder(
+            "~",
+            ("GEMINI_CLI_HOME",),
+            (".gemini",),
+            read_only=(
+                "settings.json",
+                "trustedFolders.json",
+                "GEMINI.md",
+                ".env",
+                "agents",
+                "commands",
+                "extensions",
+                "hooks",
+                "policies",
+                "skills",
+            ),
+        ),
+    ),
     settings=(r"\.gemini/settings\.json",),
     executables=(r"\.gemini/(?:agents?|commands?|extensions|policies|skills)/.*",),
     reading_list=GEMINI_LIST,

@@ -12,6 +12,7 @@ from cub.agent_profiles.agent_profile import (
     ServerSettings,
     SessionSteps,
 )
+from cub.agent_profiles.user_folders import UserFolder
 from cub.config_edit.config_text import JSON
 
 _CLAUDE_FLAGS = ("OPENCODE_DISABLE_CLAUDE_CODE", "OPENCODE_DISABLE_CLAUDE_CODE_PROMPT")
@@ -102,6 +103,27 @@ OPENCODE = AgentProfile(
         "/etc/opencode",
     ),
     folder=".opencode",
+    own_folders=(
+        UserFolder(
+            "~/.config",
+            ("XDG_CONFIG_HOME",),
+            ("opencode",),
+            read_only=(
+                "*.json",
+                "*.jsonc",
+                "*.md",
+                "agent*",
+                "command*",
+                "mode*",
+                "plugin*",
+                "skill*",
+                "tool*",
+            ),
+        ),
+        UserFolder("~/.local/share", ("XDG_DATA_HOME",), ("opencode",), read_only=("bin",)),
+        UserFolder("~/.local/state", ("XDG_STATE_HOME",), ("opencode",)),
+        UserFolder("~/.cache", ("XDG_CACHE_HOME",), ("opencode",), read_only=("bin",)),
+    ),
     settings=(r"opencode\.jsonc?", r"\.opencode/plugins?/.*"),
     executables=(r"\.opencode/(?:agents?|commands?|modes?|skills?|tools?)/.*",),
     reading_list=OPENCODE_LIST,

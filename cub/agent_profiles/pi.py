@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ServerSettings, SessionSteps
+from cub.agent_profiles.user_folders import UserFolder
 
 PI_FOLDER_VARIABLE, PI_FOLDER = "PI_CODING_AGENT_DIR", ".pi/agent"
 APPENDED_FILE = "APPEND_SYSTEM.md"
@@ -78,6 +79,26 @@ PI = AgentProfile(
     parent_files=("AGENTS.md",),
     user_files=(f"{PI_FOLDER}/AGENTS.md",),
     folder=".pi",
+    own_folders=(
+        UserFolder(
+            f"~/{PI_FOLDER}",
+            (PI_FOLDER_VARIABLE,),
+            read_only=(
+                "settings.json",
+                "models.json",
+                "keybindings.json",
+                "*.md",
+                "bin",
+                "extensions",
+                "git",
+                "npm",
+                "prompts",
+                "skills",
+                "themes",
+                "tools",
+            ),
+        ),
+    ),
     settings=(r"\.pi/(?:settings|mcp)\.json", r"\.pi/(?:extensions|npm|git)(?:/.*)?"),
     executables=(r"\.pi/(?:skills|prompts)/.*", r"\.pi/(?:APPEND_)?SYSTEM\.md"),
     server=ServerSettings(

@@ -17,6 +17,7 @@ from cub.agent_profiles.codex import CODEX
 from cub.agent_profiles.gemini import GEMINI
 from cub.agent_profiles.opencode import OPENCODE
 from cub.agent_profiles.pi import PI
+from cub.agent_profiles.user_folders import UserFolder
 from cub.errors import UsageError
 from cub.files import FileTree
 
@@ -130,6 +131,12 @@ def _has_files(tree: FileTree, profile: AgentProfile) -> bool:
 def find_profile(name: str) -> AgentProfile:
     """Return the profile of an agent that cub can start; LookupError for another name."""
     return {profile.name: profile for profile in PROFILES if profile.name}[name]
+
+
+def find_own_folders(program: str) -> tuple[UserFolder, ...]:
+    """Return the user's directories that an agent's program writes; none for another program."""
+    name = Path(program).name
+    return next((one.own_folders for one in NAMED_PROFILES if one.program == name), ())
 
 
 def list_settings_paths() -> Iterator[str]:
