@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cub.agent_profiles.profiles import find_own_folders
+from cub.agent_profiles.user_folders import UserFolder
 from cub.errors import UsageError
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript, encode_text
 from cub.harness.claude import ClaudeHarness
 from cub.harness.codex import CodexHarness
 from cub.harness.custom_harness import EventHarness, make_key_error, parse_environ
@@ -22,6 +24,11 @@ from cub.syntax_errors import describe_quoting_error
 
 ACP = "acp"
 PERMISSIONS = ("auto", "bypass")
+# What agents that were not tried have in their directories besides sessions and logins.
+_SETTINGS = (
+    "settings*.json", "config*", "mcp*.json", "*.md", "*hints", "agents", "bin", "commands",
+    "extensions", "hooks*", "plugins", "prompts", "recipes", "rules", "skills", "steering",
+)  # fmt: skip
 _ROOT = Path(__file__).parents[2]
 # As `python -m cub.harness.acp`, but no file of the project and no variable can replace a module.
 _MAIN = """\
@@ -37,7 +44,7 @@ class AcpAgent(NamedTuple):
 
     `modes` are by `auto` and `bypass`. `reads` is the agent whose files it reads. `reports_cost`:
     it reports dollars; True if that is not known. `is_tried`: cub was run with it. `login_hint` is
-    how a person logs in.
+    how a person logs in. It writes `own_folders`; if there are none, those of that agent.
     """
 
     name: str
@@ -48,6 +55,11 @@ class AcpAgent(NamedTuple):
     reports_cost: bool = True
     is_tried: bool = False
     login_hint: str = ""
+    own_folders: tuple[UserFolder, ...] = ()
+
+
+def _list_folders(*paths: str) -> tuple[UserFolder, ...]:
+    return tuple(UserFolder(path, read_only=_SETTINGS) for path in paths)
 
 
 ACP_AGENTS = (
@@ -74,13 +86,23 @@ ACP_AGENTS = (
     ),
     AcpAgent(
         "qwen", ("qwen", "--acp"), {"auto": "auto", "bypass": "yolo"}, reports_cost=False,
-        is_tried=True,
+        is_tried=True, own_folders=_list_folders("~/.qwen"),
     ),
-    AcpAgent("copilot", ("copilot", "--acp", "--stdio")),
-    AcpAgent("cursor", ("cursor-agent", "acp")),
-    AcpAgent("goose", ("goose", "acp")),
-    AcpAgent("kiro", ("kiro-cli", "acp")),
-    AcpAgent("kimi", ("kimi", "acp")),
+    AcpAgent("copilot", ("copilot", "--acp", "--stdio"), own_folders=_list_folders("~/.copilot")),
+    AcpAgent(
+        "cursor", ("cursor-agent", "acp"),
+        own_folders=_list_folders("~/.cursor", "~/.config/cursor"),
+    ),
+    AcpAgent(
+        "goose", ("goose", "acp"),
+        own_folders=_list_folders(
+            "~/.config/goose", "~/.local/share/goose", "~/.local/state/goose"
+        ),
+    ),
+    AcpAgent(
+        "kiro", ("kiro-cli", "acp"), own_folders=_list_folders("~/.kiro", "~/.local/share/kiro-cli")
+    ),
+    AcpAgent("kimi", ("kimi", "acp"), own_folders=_list_folders("~/.kimi")),
 )  # fmt: skip
 
 
@@ -109,7 +131,7 @@ class AcpHarness(EventHarness):
             options += ["--system", str(request.folder / "system.md")]
         start = (sys.executable, "-I", "-S", "-c", _MAIN, str(_ROOT))
         argv = (*start, *options, "--", *self.argv)
-        return LaunchCommand(argv, request.prompt.encode("utf-8", "replace"), self.environ)
+        return LaunchCommand(argv, encode_text(request.prompt), self.environ)
 
     def open_reader(self) -> EventProtocolReader:
         """Return a reader of cub's event protocol, and of opencode's log."""
@@ -166,6 +188,7 @@ def make_acp_harness(name: str, settings: Mapping[str, Any]) -> AcpHarness:
         reads=agent.reads,
         reports_cost=agent.reports_cost,
         login_hint=agent.login_hint,
+        own_folders=agent.own_folders or find_own_folders(agent.reads or argv[0]),
     )
 
 

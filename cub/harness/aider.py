@@ -13,7 +13,6 @@ from typing import ClassVar
 
 from cub.agent_profiles.aider import AIDER
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript
-from cub.harness.custom_harness import write_prompt_file
 from cub.harness.event_protocol import LineReader, decode_line
 from cub.harness.native_harness import NativeHarness, make_message
 from cub.harness.reported_refusals import classify_api_error
@@ -144,22 +143,22 @@ class AiderHarness(NativeHarness):
     default_environ: ClassVar = {"BROWSER": "true", "COLUMNS": "10000"}
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Write the message and aider's commands into the attempt's folder; return the command.
+        """Return the command, with a file for the message and one for aider's commands.
 
         aider adds each file that the message names to the chat. So the system prompt, which may
         have a map of all files, is a read-only file; `--read` would replace the user's own list.
         """
-        folder, has_rules = request.folder, bool(request.system_prompt.strip())
+        scratch, has_rules = request.scratch, bool(request.system_prompt.strip())
         argv = [self.program, *_FLAGS]
         for option, name in (("--chat-history-file", "chat.md"), ("--input-history-file", "input")):
-            argv += [option, str(folder / f"aider.{name}")]
-        if has_rules:
-            write_prompt_file(folder / "aider.load", f'/read-only "{folder / "system.md"}"\n')
-            argv += ["--load", str(folder / "aider.load")]
+            argv += [option, str(scratch / f"aider.{name}")]
         # A message with `/` or `!` at its start would be a command.
-        write_prompt_file(folder / "input.md", (_RULES if has_rules else "\n") + request.prompt)
-        last = ("--message-file", str(folder / "input.md"))
-        return self.make_command(request, argv, "", *last)
+        files = {"input.md": (_RULES if has_rules else "\n") + request.prompt}
+        if has_rules:
+            files["aider.load"] = f'/read-only "{request.folder / "system.md"}"\n'
+            argv += ["--load", str(scratch / "aider.load")]
+        last = ("--message-file", str(scratch / "input.md"))
+        return self.make_command(request, argv, "", *last, files=files)
 
     def lacks_reply(self, transcript: Transcript) -> bool:
         """Return whether no reply was complete; text may be aider's own."""

@@ -12,7 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, get_args
 
+from cub.agent_profiles.user_folders import UserFolder
 from cub.checks.terminal_text import to_plain_text
+from cub.files.internal_files import replace_file
+from cub.files.read_files import make_os_error
 from cub.harness.refusals import Refusal, RefusalKind
 from cub.masking import mask_text
 from cub.tokens import TokenUsage, compute_dollars
@@ -21,8 +24,9 @@ from cub.tokens import TokenUsage, compute_dollars
 class LaunchRequest(NamedTuple):
     """Hold what a harness needs to start an agent for an attempt.
 
-    prompt.md and system.md in the attempt's `folder` have the two prompts. Attempts of a task count
-    from 1. `permissions` is `auto` or `bypass`. `system_prompt` has the contract of a run, and the
+    prompt.md and system.md in the attempt's `folder` have the two prompts; the agent can only read
+    it. It can write in `scratch`, which is the path that it sees. Attempts of a task count from 1.
+    `permissions` is `auto` or `bypass`. `system_prompt` has the contract of a run, and the
     instructions that the agent would miss otherwise. The `arguments` keep it from loading a text
     twice.
     """
@@ -30,6 +34,7 @@ class LaunchRequest(NamedTuple):
     prompt: str
     system_prompt: str
     folder: Path
+    scratch: Path
     task_id: str
     attempt: int
     model: str | None
@@ -38,11 +43,33 @@ class LaunchRequest(NamedTuple):
 
 
 class LaunchCommand(NamedTuple):
-    """Hold the process to start: its arguments, its stdin, and additional variables."""
+    """Hold the process to start: its arguments, its stdin, and additional variables.
+
+    It needs `files` in the request's scratch folder.
+    """
 
     argv: tuple[str, ...]
     stdin: bytes
     environ: Mapping[str, str]
+    files: Mapping[str, bytes] = {}
+
+    def write_files(self, scratch: Path) -> None:
+        """Write the files. Raises CubError if that fails.
+
+        `scratch` is the path outside of the attempt's place. No link that an agent may have left
+        there is followed.
+        """
+        for name, data in self.files.items():
+            path = scratch / name
+            try:
+                replace_file(path, [data])
+            except OSError as error:
+                raise make_os_error(error, path.as_posix(), "cannot be written") from error
+
+
+def encode_text(text: str) -> bytes:
+    """Return a text for an agent; what UTF-8 can't have becomes a question mark."""
+    return text.encode("utf-8", "replace")
 
 
 class OutputReader(Protocol):
@@ -85,8 +112,12 @@ class Harness(Protocol):
     def login_hint(self) -> str:
         """Return how a person logs in; "" if that is unknown."""
 
+    @property
+    def own_folders(self) -> tuple[UserFolder, ...]:
+        """Return the user's directories that it writes, such as for sessions and logins."""
+
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Return the command for an attempt; may write files into the attempt's folder.
+        """Return the command for an attempt.
 
         Raises CubError if the agent can't take such a prompt.
         """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from cub.agent_profiles.builtin import BUILTIN
-from cub.harness.base import LaunchCommand, LaunchRequest, Transcript
+from cub.harness.base import LaunchCommand, LaunchRequest, Transcript, encode_text
 from cub.harness.event_protocol import EventProtocolReader
 from cub.harness.native_harness import NativeHarness
 from cub.harness.refusals import Refusal, find_refusal
@@ -62,8 +62,7 @@ class BuiltinHarness(NativeHarness):
         if request.system_prompt.strip():
             argv += ["--append-system-prompt-file", str(request.folder / "system.md")]
         argv += self.options.arguments
-        stdin = request.prompt.encode("utf-8", "replace")
-        return LaunchCommand(tuple(argv), stdin, self.environ)
+        return LaunchCommand(tuple(argv), encode_text(request.prompt), self.environ)
 
     def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
         """Return what the model's service reported, or that there is no key for it.

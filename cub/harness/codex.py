@@ -235,6 +235,6 @@ class CodexHarness(NativeHarness):
         argv += ["-c", "allow_login_shell=false"]
         if request.permissions == "bypass":
             argv.append("--dangerously-bypass-approvals-and-sandbox")
-        else:  # the folder is where `cub task close` leaves a request if the rest is read-only
-            argv += ["-c", 'sandbox_mode="workspace-write"', "--add-dir", str(request.folder)]
+        else:  # `cub task close` leaves a request in the scratch folder
+            argv += ["-c", 'sandbox_mode="workspace-write"', "--add-dir", str(request.scratch)]
         return self.make_command(request, argv, prepend_system_prompt(request), "-")

@@ -6,18 +6,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
+from cub.agent_profiles.profiles import find_own_folders
+from cub.agent_profiles.user_folders import UserFolder
 from cub.errors import CubError
-from cub.files.read_files import make_os_error
-from cub.harness.base import LaunchCommand, LaunchRequest, Transcript
+from cub.harness.base import LaunchCommand, LaunchRequest, Transcript, encode_text
 from cub.harness.event_protocol import EventProtocolReader
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_refusal_in_output
 from cub.syntax_errors import describe_pattern_error
 
 CONFIG_PATH = ".cub/config.yaml"
+_INPUT_FILE = "input.md"
 PROMPT_CHANNELS = ("stdin", "file", "arg")
 _MAX_ARGUMENT = 128 * 1024 - 1  # bytes; Linux starts no process with a longer one
 _MATCH = "match:"
@@ -34,6 +35,7 @@ class EventHarness:
     reads: str = ""
     reports_cost: bool = True
     login_hint: str = ""
+    own_folders: tuple[UserFolder, ...] = ()
 
     def open_reader(self) -> EventProtocolReader:
         """Return a reader of cub's event protocol."""
@@ -70,16 +72,16 @@ class CustomHarness(EventHarness):
         return "" if find_placeholders(self.argv[:1]) else fill_placeholders(self.argv[:1], {})[0]
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Return the command with its values; write a file with both prompts if it needs one."""
+        """Return the command with its values, and a file with both prompts if it needs one."""
         channel = {"stdin": "", "file": "file", "arg": "prompt"}[self.prompt_channel]
         names = find_placeholders(self.argv)
         argv = self.argv if channel in ("", *names) else (*self.argv, f"{{{channel}}}")
-        prompt, file = request.prompt, request.folder / "prompt.md"
+        prompt, file, files = request.prompt, request.folder / "prompt.md", dict[str, bytes]()
         if "system" not in names and request.system_prompt.strip():
             prompt = f"{request.system_prompt.rstrip()}\n\n{request.prompt}"
-            file = request.folder / "input.md"
+            file = request.scratch / _INPUT_FILE
             if "file" in (channel, *names):
-                write_prompt_file(file, prompt)
+                files[_INPUT_FILE] = encode_text(prompt)
         values = {
             "prompt": self._make_argument(prompt) if "prompt" in (channel, *names) else "",
             "file": str(file),
@@ -89,8 +91,8 @@ class CustomHarness(EventHarness):
             "attempt": str(request.attempt),
             "permissions": request.permissions,
         }
-        stdin = prompt.encode("utf-8", "replace") if self.prompt_channel == "stdin" else b""
-        return LaunchCommand(tuple(fill_placeholders(argv, values)), stdin, self.environ)
+        stdin = encode_text(prompt) if self.prompt_channel == "stdin" else b""
+        return LaunchCommand(tuple(fill_placeholders(argv, values)), stdin, self.environ, files)
 
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
         """Return whether it ended with 0, and as `success_rule` requires."""
@@ -125,7 +127,10 @@ def make_custom_harness(name: str, settings: Mapping[str, Any]) -> CustomHarness
         message = f"unknown prompt {prompt!r}: choose from {', '.join(PROMPT_CHANNELS)}"
         raise make_key_error(name, "prompt", message, "")
     success_rule, environ = _parse_success_rule(name, settings), parse_environ(name, settings)
-    return CustomHarness(name, tuple(argv), prompt, success_rule, environ=environ)
+    folders = find_own_folders(argv[0])
+    return CustomHarness(
+        name, tuple(argv), prompt, success_rule, environ=environ, own_folders=folders
+    )
 
 
 def _parse_success_rule(name: str, settings: Mapping[str, Any]) -> str | re.Pattern[str]:
@@ -158,14 +163,6 @@ def parse_environ(name: str, settings: Mapping[str, Any]) -> dict[str, str]:
 def make_key_error(name: str, key: str, message: str, hint: str) -> CubError:
     """Return an error at a key of `harnesses.NAME`."""
     return CubError(message, where=f"{CONFIG_PATH}: harnesses.{name}.{key}", hint=hint)
-
-
-def write_prompt_file(path: Path, text: str) -> None:
-    """Write a file for an agent. Raises CubError if that fails."""
-    try:
-        path.write_bytes(text.encode("utf-8", "replace"))
-    except OSError as error:
-        raise make_os_error(error, path.as_posix(), "cannot be written") from error
 
 
 def find_placeholders(argv: Sequence[str]) -> frozenset[str]:

@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from cub.agent_profiles.gemini import GEMINI
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest
-from cub.harness.custom_harness import write_prompt_file
 from cub.harness.event_protocol import decode_line
 from cub.harness.native_harness import (
     JsonLineReader,
@@ -165,20 +164,24 @@ class GeminiHarness(NativeHarness):
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command, with both prompts on its stdin."""
-        argv = [self.program, "--output-format", "stream-json"]
+        argv, files = [self.program, "--output-format", "stream-json"], {}
         if request.permissions == "bypass":
             argv += ["--approval-mode", "yolo"]
         else:
             # Without a rule for it there is no shell tool. `--allowed-tools` would win over the
             # user's rules; `--policy` replaces their folder, unless it is named as well.
-            policy = request.folder / _POLICY_FILE
-            write_prompt_file(policy, _POLICY)
-            argv += ["--approval-mode", "auto_edit", "--policy", str(policy)]
+            files[_POLICY_FILE] = _POLICY
+            argv += [
+                "--approval-mode",
+                "auto_edit",
+                "--policy",
+                str(request.scratch / _POLICY_FILE),
+            ]
             argv += ["--policy", str(self._find_user_policies())]
         prompt = prepend_system_prompt(request)
         if _MENTION.search(prompt):
             prompt = f"{_ESCAPED}\n\n" + _MENTION.sub(r"\\@", prompt)
-        return self.make_command(request, argv, avoid_slash_command(prompt))
+        return self.make_command(request, argv, avoid_slash_command(prompt), files=files)
 
     def _find_user_policies(self) -> Path:
         environ = {**os.environ, **self.options.environ}

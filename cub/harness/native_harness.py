@@ -14,7 +14,8 @@ from datetime import datetime
 from typing import ClassVar, NamedTuple
 
 from cub.agent_profiles.agent_profile import AgentProfile
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript
+from cub.agent_profiles.user_folders import UserFolder
+from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript, encode_text
 from cub.harness.event_protocol import LineReader
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.refusals import Refusal
@@ -87,6 +88,11 @@ class NativeHarness(ABC):
         return self.facts.login
 
     @property
+    def own_folders(self) -> tuple[UserFolder, ...]:
+        """Return the user's directories that the agent writes."""
+        return self.facts.own_folders
+
+    @property
     def settings_arguments(self) -> tuple[str, ...]:
         """Return the arguments that leave out the user's settings, if these are not wanted."""
         return () if self.options.user_settings else self.no_user_settings
@@ -108,16 +114,19 @@ class NativeHarness(ABC):
         """Return the command for an attempt, with the prompt on its stdin."""
 
     def make_command(
-        self, request: LaunchRequest, argv: Sequence[str], prompt: str, *last: str
-    ) -> LaunchCommand:
+        self, request: LaunchRequest, argv: Sequence[str], prompt: str, *last: str,
+        files: Mapping[str, str] | None = None,
+    ) -> LaunchCommand:  # fmt: skip
         """Return the command with a prompt on stdin, and with options that all agents have.
 
-        These are the model, those of the configuration and of the request; `last` follows them.
+        These are the model, those of the configuration and of the request; `last` follows them. It
+        needs `files` in the scratch folder.
         """
         model = self.choose_model(request)
         words = [*argv, *(("--model", model) if model else ())]
         words += [*self.settings_arguments, *self.options.arguments, *request.arguments, *last]
-        return LaunchCommand(tuple(words), prompt.encode("utf-8", "replace"), self.environ)
+        encoded = {name: encode_text(text) for name, text in (files or {}).items()}
+        return LaunchCommand(tuple(words), encode_text(prompt), self.environ, encoded)
 
     def open_reader(self) -> LineReader:
         """Return a new reader of the agent's stream."""

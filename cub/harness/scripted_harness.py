@@ -27,9 +27,8 @@ from typing import Any
 
 from cub.config_edit.nodes import ConfigNode, MappingEntry
 from cub.errors import CubError
-from cub.files.read_files import make_os_error
 from cub.harness import script_player
-from cub.harness.base import LaunchCommand, LaunchRequest
+from cub.harness.base import LaunchCommand, LaunchRequest, encode_text
 from cub.harness.custom_harness import EventHarness
 from cub.harness.script_player import explain_forbidden_path
 from cub.script_reader import NodeReader
@@ -55,18 +54,15 @@ class ScriptedHarness(EventHarness):
     program: str = sys.executable
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Write the attempt's step into its folder, and return the command that plays it."""
-        path, task_id = request.folder / _STEP_FILE, request.task_id
+        """Return the command that plays the attempt's step, and the file that has it."""
+        path, task_id = request.scratch / _STEP_FILE, request.task_id
         steps = self.steps.get(task_id) or self.steps.get(ANY_TASK)
         step = dict(steps[min(max(request.attempt, 1), len(steps)) - 1]) if steps else {}
         missing = "" if steps else f"{self.display_path} has no steps for the task {task_id}"
         tree = {"task": task_id, "python": sys.executable, "missing": missing, **step}
-        try:
-            path.write_text(json.dumps(tree), encoding="utf-8")
-        except OSError as error:
-            raise make_os_error(error, path.as_posix(), "cannot be written") from error
         argv = (sys.executable, "-I", "-S", script_player.__file__, str(path))
-        return LaunchCommand(argv, request.prompt.encode("utf-8", "replace"), self.environ)
+        files = {_STEP_FILE: json.dumps(tree).encode()}
+        return LaunchCommand(argv, encode_text(request.prompt), self.environ, files)
 
 
 def read_script(path: Path, display_path: str) -> ScriptSteps:

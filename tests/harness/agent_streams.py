@@ -51,7 +51,7 @@ def join_lines(*trees: Any) -> str:
 
 def make_request(folder: Path, **values: Any) -> LaunchRequest:
     """Return a request with both prompts, for the permissions `auto`."""
-    request = LaunchRequest("Do it.", "Rules.", folder, "shop-1", 1, None, "auto")
+    request = LaunchRequest("Do it.", "Rules.", folder, folder, "shop-1", 1, None, "auto")
     return request._replace(**values)
 
 

@@ -23,7 +23,7 @@ from tests.harness.acp.talks import command, said
 def request(folder: Path, **fields: Any) -> LaunchRequest:
     system = fields.pop("system_prompt", "")
     (folder / "system.md").write_text(system)
-    return LaunchRequest("Do it", system, folder, "s-1", 1, None, "auto")._replace(**fields)
+    return LaunchRequest("Do it", system, folder, folder, "s-1", 1, None, "auto")._replace(**fields)
 
 
 def options(harness: AcpHarness, folder: Path, **fields: Any) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from cub.harness.native_harness import NativeOptions
 
 
 def request(tmp_path: Path) -> LaunchRequest:
-    return LaunchRequest("Do it.", "The contract.", tmp_path, "shop-1", 1, None, "auto")
+    return LaunchRequest("Do it.", "The contract.", tmp_path, tmp_path, "shop-1", 1, None, "auto")
 
 
 def test_the_command_is_cub_code_with_the_contract_as_a_file(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ INIT = {"type": "system", "subtype": "init", "session_id": "s-1", "model": "clau
 def request(
     folder: Path, prompt: str = "P", model: str | None = None, permissions: str = "auto"
 ) -> LaunchRequest:
-    return LaunchRequest(prompt, "S", folder, "t-1", 1, model, permissions)
+    return LaunchRequest(prompt, "S", folder, folder, "t-1", 1, model, permissions)
 
 
 def say(identity: str, *blocks: dict[str, Any], output: int = 1, **more: Any) -> dict[str, Any]:

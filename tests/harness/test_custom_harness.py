@@ -13,7 +13,7 @@ from cub.harness.custom_harness import CustomHarness, make_custom_harness
 def launch(
     folder: Path, model: str | None = "m", prompt: str = "P", system: str = "S"
 ) -> LaunchRequest:
-    return LaunchRequest(prompt, system, folder, "t-1", 2, model, "auto")
+    return LaunchRequest(prompt, system, folder, folder, "t-1", 2, model, "auto")
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,7 @@ def test_the_command_that_is_started(
     start = make_custom_harness("mine", settings).build_command(launch(tmp_path, model))
     assert [one.replace(str(tmp_path), "F") for one in start.argv] == argv
     assert start.stdin == stdin.encode()
-    written = {path.name: path.read_text() for path in tmp_path.iterdir()}
-    assert written == ({"input.md": "S\n\nP"} if "F/input.md" in argv else {})
+    assert start.files == ({"input.md": b"S\n\nP"} if "F/input.md" in argv else {})
 
 
 def test_values_are_not_looked_into_for_braces(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ STATS = {
 
 def request(folder: Path, prompt: str = "P", system: str = "S", **more: Any) -> LaunchRequest:
     values = {"model": None, "permissions": "auto", **more}
-    return LaunchRequest(prompt, system, folder, "t-1", 1, **values)
+    return LaunchRequest(prompt, system, folder, folder, "t-1", 1, **values)
 
 
 def say(words: str) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def test_auto_allows_shell_commands_below_the_users_own_rules(
     start = ["gemini", "--output-format", "stream-json", "--approval-mode", "auto_edit"]
     assert list(command.argv) == start + policies
     rule = {"toolName": "run_shell_command", "decision": "allow", "priority": 1}
-    assert tomllib.loads(file.read_text()) == {"rule": [rule]}
+    assert tomllib.loads(command.files[file.name].decode()) == {"rule": [rule]}
     assert command.stdin == b"S\n\nP"
     assert command.environ["GEMINI_CLI_TRUST_WORKSPACE"] == "true"
 
@@ -79,7 +79,7 @@ def test_bypass_and_a_model(tmp_path: Path) -> None:
     harness = GeminiHarness(NativeOptions(("--debug",), model="flash"))
     command = harness.build_command(request(tmp_path, permissions="bypass", model="pro"))
     assert list(command.argv[3:]) == ["--approval-mode", "yolo", "--model", "pro", "--debug"]
-    assert list(tmp_path.iterdir()) == []
+    assert command.files == {}
     assert "flash" in harness.build_command(request(tmp_path)).argv
 
 

@@ -50,6 +50,6 @@ def test_a_tool_is_described_in_a_few_words() -> None:
 
 
 def test_the_system_prompt_is_above_the_prompt(tmp_path: Path) -> None:
-    request = LaunchRequest("do it", "rules\n", tmp_path, "t-1", 1, None, "auto")
+    request = LaunchRequest("do it", "rules\n", tmp_path, tmp_path, "t-1", 1, None, "auto")
     assert prepend_system_prompt(request) == "rules\n\ndo it"
     assert prepend_system_prompt(request._replace(system_prompt="\n")) == "do it"

@@ -21,7 +21,7 @@ Play = Callable[..., "Played"]
 
 
 def launch(folder: Path, attempt: int = 1, task: str = "a") -> LaunchRequest:
-    return LaunchRequest("the prompt", "the system", folder, task, attempt, None, "auto")
+    return LaunchRequest("the prompt", "the system", folder, folder, task, attempt, None, "auto")
 
 
 class Played:
@@ -31,7 +31,9 @@ class Played:
         self, client: ScriptedHarness, start: LaunchRequest, project: Path, home: Path
     ) -> None:
         self.client = client
-        argv, self.stdin, more = client.build_command(start)
+        command = client.build_command(start)
+        command.write_files(start.scratch)
+        argv, self.stdin, more, _ = command
         self.process = subprocess.Popen(
             argv,
             cwd=project,
@@ -136,8 +138,8 @@ def test_a_star_stands_for_all_other_tasks(tmp_path: Path) -> None:
     path.write_text('tasks: {a: [{say: mine}], "*": [{say: others}]}')
     client = ScriptedHarness(path.as_posix(), read_script(path, path.as_posix()))
     for task, said in (("a", "mine"), ("b", "others")):
-        client.build_command(launch(tmp_path, task=task))
-        step = json.loads((tmp_path / "step.json").read_text())
+        files = client.build_command(launch(tmp_path, task=task)).files
+        step = json.loads(files["step.json"])
         assert (step["task"], step["say"]) == (task, [said])
 
 
@@ -272,7 +274,9 @@ def test_it_reads_the_whole_prompt_first(play: Play, project: Path) -> None:
 
 
 def test_the_player_starts_fast(tmp_path: Path, project: Path) -> None:
-    argv, _, _ = ScriptedHarness("s.yaml", {"*": ({},)}).build_command(launch(tmp_path))
+    command = ScriptedHarness("s.yaml", {"*": ({},)}).build_command(launch(tmp_path))
+    command.write_files(tmp_path)
+    argv = command.argv
     assert argv[:3] == (sys.executable, "-I", "-S")
     costs = list[float]()
     for _ in range(5):

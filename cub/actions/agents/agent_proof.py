@@ -194,10 +194,9 @@ def _prepare(
     context = prepare_agent_context(Project.load(copies[1].root), harnesses[1], version, {})
     contract, prompt = (marked.prompts[label] for label in (CONTRACT_LABEL, PROMPT_LABEL))
     handover = "\n".join(filter(None, [contract, render_missing_context(context.sources)]))
-    alone = LaunchRequest(prompt, "", copies[0].base.parent, "proof", 1, None, "auto")
-    run = alone._replace(
-        system_prompt=handover, folder=copies[1].base.parent, arguments=context.arguments
-    )
+    alone = _make_request(prompt, copies[0].base.parent)
+    run = _make_request(prompt, copies[1].base.parent)
+    run = run._replace(system_prompt=handover, arguments=context.arguments)
     launches = [
         _make_launch(harnesses[0], alone, copies[0].root / folder),
         _make_launch(harnesses[1], run, copies[1].root),
@@ -234,11 +233,17 @@ def _make_harness(
     return type(agent.harness)(options._replace(arguments=words))
 
 
+def _make_request(prompt: str, folder: Path) -> LaunchRequest:
+    return LaunchRequest(prompt, "", folder, folder, "proof", 1, None, "auto")
+
+
 def _make_launch(harness: NativeHarness, request: LaunchRequest, root: Path) -> AgentLaunch:
     (request.folder / SYSTEM_FILE).write_text(request.system_prompt, encoding="utf-8")
     (request.folder / PROMPT_FILE).write_text(request.prompt, encoding="utf-8")
-    argv, stdin, environ = harness.build_command(request)
-    return AgentLaunch(argv, stdin.decode("utf-8", "replace"), environ, root.as_posix())
+    command = harness.build_command(request)
+    command.write_files(request.scratch)
+    stdin = command.stdin.decode("utf-8", "replace")
+    return AgentLaunch(command.argv, stdin, command.environ, root.as_posix())
 
 
 def _continue(
@@ -249,8 +254,7 @@ def _continue(
     for prompt in list_later_prompts(harness.facts, after):
         folder = base / f"resumed{len(launches)}"
         folder.mkdir()
-        request = LaunchRequest(prompt, "", folder, "proof", 1, None, "auto")
-        launch = _make_launch(harness, request, Path(first.folder))
+        launch = _make_launch(harness, _make_request(prompt, folder), Path(first.folder))
         at = len(launch.argv) - (launch.argv[-1] == "-")  # stdin
         words = harness.facts.steps.resume
         argv = (*launch.argv[:at], *words, *launch.argv[at:])

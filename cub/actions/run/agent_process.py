@@ -131,6 +131,7 @@ def _make_command(
     mark = make_attempt_mark(folder, files, request.task_id)
     argv = (*context.settings.wrapper, *start.argv)
     environ |= start.environ
+    start.write_files(files.path)
     return CommandSpec(argv, context.workspace.folder, environ, start.stdin, mark)
 
 

@@ -104,8 +104,8 @@ def run_attempt(
     prompt, system_prompt = _write_prompts(context, attempt, tasks, texts)
     attempt.started_at = time.time()
     request = LaunchRequest(
-        prompt, system_prompt, attempt.files.path, attempt.task_id, attempt.number,
-        context.settings.model, context.settings.permissions, texts.arguments,
+        prompt, system_prompt, attempt.files.path, attempt.files.path, attempt.task_id,
+        attempt.number, context.settings.model, context.settings.permissions, texts.arguments,
     )  # fmt: skip
     attempt.agent_result = yield from run_agent(context, attempt.harness, request, attempt.files)
     restore_surroundings(context, attempt, backup)
