@@ -74,16 +74,13 @@ def record_cell(agent: str, shape: str, folder: Path) -> Cell:
     made.environ["PATH"] = make_path(agent)
     installed = find_installed(agent)
     uses = _prove(installed, made)
-    real = {
-        name: _record_run(made, agent, home, is_worktree=is_worktree)
-        for name, is_worktree in (("run", False), ("worktree", True))
-    }
-    assert uses["run"] == {label: real["run"][label] for label in uses["run"]}, "a proof differs"
+    real = _record_run(made, agent, home)
+    assert uses["run"] == {label: real[label] for label in uses["run"]}, "a proof differs"
     steps = list(iter_steps(installed, made))
     if steps:
         after = _prove(installed, made)
         assert {*after["interactive"].values(), *after["run"].values()} == {"1"}, (steps, after)
-    return {"interactive": uses["interactive"], **real, "fix": steps}
+    return {"interactive": uses["interactive"], "run": real, "fix": steps}
 
 
 def _prove(agent: InstalledAgent, made: Shop) -> dict[str, dict[str, str]]:
@@ -176,12 +173,12 @@ def make_project(shape: str, agent: str, root: Path, home: Path) -> Shop:
     return made
 
 
-def _record_run(made: Shop, agent: str, home: Path, *, is_worktree: bool) -> dict[str, str]:
+def _record_run(made: Shop, agent: str, home: Path) -> dict[str, str]:
     before = set(made.cub.glob("runs/*/*/*/prompt.md"))
     with ModelServer() as server:
         redirect = redirect_agent(agent, server.url, home)
         made.environ |= redirect.environ
-        made.run(harness=agent, once=True, worktree=is_worktree, no_checks=True)
+        made.run(harness=agent, once=True, no_checks=True)
         texts = next(one.texts for one in server.requests if not one.is_side_request)
     (prompt,) = set(made.cub.glob("runs/*/*/*/prompt.md")) - before
     project = Project.load(made.root)

@@ -48,8 +48,8 @@ real agents, in eight projects that differ in their instruction files. To see it
 run [`cub agents prove`](../how-to/prove-what-agents-read.md).
 
 - The columns of texts are for interactive use: what the agent loads by itself.
-- The columns `cub run` and `--worktree` cover all of these texts, the rules of a run, and the
-  task's prompt: a run hands over what the agent would miss.
+- The column `cub run` covers all of these texts, the rules of a run, and the task's prompt: a run
+  hands over what the agent would miss.
 - The last column says what to do so that each text reaches the agent's model once in interactive
   use. It was done, and the agent was started again to see that it helps.
 
@@ -74,14 +74,13 @@ def _sections(cells: dict[str, Any]) -> Iterator[str]:
 
 def _table(cells: dict[str, Any]) -> Iterator[str]:
     labels = [label for label in _COLUMNS if any(label in c["interactive"] for c in cells.values())]
-    header = ["Agent", *(_COLUMNS[label] for label in labels), "`cub run`", "`--worktree`", "To do"]
+    header = ["Agent", *(_COLUMNS[label] for label in labels), "`cub run`", "To do"]
     yield _row(header)
     yield "|---" * len(header) + "|"
     for agent, cell in cells.items():
         numbers = [cell["interactive"].get(label, "") for label in labels]
-        runs = [_sum_up(cell[use]) for use in ("run", "worktree")]
         steps = "; then ".join(f"`{one}`" if one.startswith("cub ") else one for one in cell["fix"])
-        yield _row([TITLES[agent], *numbers, *runs, steps])
+        yield _row([TITLES[agent], *numbers, _sum_up(cell["run"]), steps])
 
 
 def _sum_up(use: dict[str, str]) -> str:
