@@ -48,7 +48,6 @@ def run_plan_command(
     show: PlanDisplay,
     *,
     confirm: Callable[[], None] | None = None,
-    for_attempts: bool = False,
     removes_stores: bool = False,
 ) -> Plan:
     """Make the plan of the project at `root` and show it; apply it unless it was only to be shown.
@@ -56,8 +55,7 @@ def run_plan_command(
     A writing command holds the project's lock from before it plans. It shows what is done when
     it is done. With `confirm`, it shows what may be done, and then calls that, which may raise.
 
-    While a run works in the checkout, nothing is written. With `for_attempts`, its agent may; with
-    `removes_stores`, a run in a worktree of its own counts as well.
+    With `removes_stores`, nothing is written while a run is in progress.
     """
     from cub.actions.tasks.current_attempt import require_no_run
     from cub.files import apply_plan, lock_project, require_applicable
@@ -65,7 +63,8 @@ def run_plan_command(
 
     if show.is_read_only:
         return _show_plan(root, make_plan, show)
-    require_no_run(root, for_attempts=for_attempts, beside=removes_stores)
+    if removes_stores:
+        require_no_run(root)
     with lock_project(root) as lock:
         plan = make_plan(Project.load(root))
         output.print_warnings(plan.warnings)

@@ -77,26 +77,6 @@ def write_signed(path: Path, tree: dict[str, Any], *, is_lasting: bool = True) -
         raise make_state_error(error) from error
 
 
-def append_signed(path: Path, tree: dict[str, Any]) -> None:
-    """Add a signed mapping to a file of many; CubError if it can't be written."""
-    try:
-        make_private_folder(path.parent)
-        line = sign_line(path, json.dumps(tree).encode())
-        with path.open("ab", buffering=0) as file:
-            file.write(line)
-    except OSError as error:
-        raise make_state_error(error) from error
-
-
-def read_signed_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the mappings that `append_signed` wrote, without lines that are not cub's own."""
-    mappings: list[dict[str, Any]] = []
-    with suppress(OSError, ValueError):
-        lines = path.read_bytes().splitlines() if path.is_file() else []
-        mappings += [json.loads(data) for line in lines if (data := read_signed_line(path, line))]
-    return mappings
-
-
 def sign_line(path: Path, data: bytes) -> bytes:
     """Return a signed line, which counts only in the file at `path`. Raises OSError."""
     make_private_folder(find_state_folder())

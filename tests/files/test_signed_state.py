@@ -9,11 +9,9 @@ import pytest
 from cub.errors import CubError
 from cub.files.signed_state import (
     KEY_FILE,
-    append_signed,
     find_project_state,
     find_state_folder,
     read_signed,
-    read_signed_lines,
     write_signed,
 )
 
@@ -64,16 +62,6 @@ def test_without_a_key_nothing_is_believed(file: Path) -> None:
     assert read_signed(file) == {}
     write_signed(file, TREE)
     assert read_signed(file) == TREE
-
-
-def test_lines_are_signed_one_by_one(file: Path) -> None:
-    append_signed(file, {"n": 1})
-    append_signed(file, {"n": 2})
-    with file.open("ab") as target:
-        target.write(b'{"n": 3}\tabc\n{"n": 4}\n')
-    append_signed(file, {"n": 5})
-    assert read_signed_lines(file) == [{"n": 1}, {"n": 2}, {"n": 5}]
-    assert read_signed_lines(file.with_name("none")) == []
 
 
 def test_projects_are_told_apart_by_where_they_really_are(tmp_path: Path) -> None:

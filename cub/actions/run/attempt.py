@@ -36,7 +36,6 @@ from cub.actions.run.check_inputs import (
     find_protected_path,
     record_inputs,
 )
-from cub.actions.run.cub_folder_backup import CubFolderBackup, restore_folder
 from cub.actions.run.hidden_work import describe_ignored_files, find_hidden_work
 from cub.actions.run.instruction_changes import (
     describe_instruction_changes,
@@ -74,9 +73,7 @@ from cub.store.task_index import TaskIndex
 AttemptEvents = Generator[Event, None, Verdict]
 
 
-def run_attempt(
-    context: RunContext, attempt: Attempt, tasks: TaskIndex, backup: CubFolderBackup
-) -> AttemptEvents:
+def run_attempt(context: RunContext, attempt: Attempt, tasks: TaskIndex) -> AttemptEvents:
     """Make an attempt at a claimed task; yield its events, and return its verdict."""
     workspace = context.workspace
     if attempt.before is None:
@@ -108,8 +105,8 @@ def run_attempt(
         attempt.number, context.settings.model, context.settings.permissions, texts.arguments,
     )  # fmt: skip
     attempt.agent_result = yield from run_agent(context, attempt.harness, request, attempt.files)
-    restore_surroundings(context, attempt, backup)
-    attempt.request = read_request(attempt.files.state, attempt.files.path)
+    restore_surroundings(context, attempt)
+    attempt.request = read_request(attempt.files.state)
     evidence = _collect_evidence(context, attempt, before)
     if attempt.replacements:
         return Verdict(failures.UNKNOWN, "; ".join(attempt.replacements))
@@ -140,18 +137,15 @@ def _judge_agent_files(context: RunContext) -> Verdict | None:
     return Verdict(failures.UNTRUSTED, "; ".join(lines)) if lines else None
 
 
-def restore_surroundings(context: RunContext, attempt: Attempt, backup: CubFolderBackup) -> None:
-    """Restore what an attempt changed in `.cub/` and in git's own folder."""
-    for folder in (context.initial_stores.root, context.workspace.toplevel):
-        attempt.replacements += restore_folder(folder)
-    attempt.replacements += backup.restore_file_types()
+def restore_surroundings(context: RunContext, attempt: Attempt) -> None:
+    """Restore what an attempt changed in git's own folder."""
     rescue_folder = attempt.files.remove_links()
     if damage := repair_repository(context.workspace.worktree, rescue_folder):
         attempt.replacements.append(damage)
-    names = backup.restore_files()
+    names = list[str]()
     if attempt.settings is not None:
         rescue_folder = attempt.files.prepare_folder(run_folders.REPLACED_SETTINGS_FOLDER)
-        names += restore_git_settings(attempt.settings, rescue_folder)
+        names = restore_git_settings(attempt.settings, rescue_folder)
     attempt.notices += [f"{name} was changed by the attempt, and is restored" for name in names]
 
 

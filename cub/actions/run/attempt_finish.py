@@ -16,7 +16,6 @@ from cub.actions.run import failures, run_folders
 from cub.actions.run.attempt import restore_surroundings
 from cub.actions.run.attempt_state import Attempt, save_commit, save_records
 from cub.actions.run.check_comparison import checks_to_json, format_failure_count
-from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.new_files import (
     describe_left_out_files,
     list_committed_secrets,
@@ -69,14 +68,12 @@ class AttemptOutcome:
     has_replacements: bool = False
 
 
-def finish_attempt(
-    context: RunContext, attempt: Attempt, verdict: Verdict, backup: CubFolderBackup
-) -> AttemptOutcome:
+def finish_attempt(context: RunContext, attempt: Attempt, verdict: Verdict) -> AttemptOutcome:
     """Commit or restore the files, then record the outcome in the stores."""
     head, is_broken = "", False
     try:
         try:
-            head, verdict = _commit_or_restore(context, attempt, verdict, backup)
+            head, verdict = _commit_or_restore(context, attempt, verdict)
         except (CubError, OSError) as error:
             if not is_machine_error(error):
                 raise
@@ -86,7 +83,7 @@ def finish_attempt(
                 removed = [f"{path} was removed: the disk was full" for path in paths]
                 attempt.notices += removed[:_MAX_NAMED]
             verdict = Verdict(failures.UNKNOWN, describe_error(error), is_uncounted=True)
-            _commit_or_restore(context, attempt, verdict, backup)
+            _commit_or_restore(context, attempt, verdict)
     except (CubError, OSError) as error:
         verdict = Verdict(
             failures.UNKNOWN, describe_error(error), is_uncounted=is_machine_error(error)
@@ -99,7 +96,7 @@ def finish_attempt(
         withdraw_outcome(context.current_stores, attempt.recorded._asdict())
         attempt.recorded = None
     update = attempt.recorded or record_outcome(
-        context, attempt.task_id, ended, event, backup, no_change=verdict.no_change
+        context, attempt.task_id, ended, event, no_change=verdict.no_change
     )
     if not is_broken:  # else the next run tries again to restore the files
         result = {"event": event, "status": ended.status, "why": ended.reason}
@@ -111,23 +108,21 @@ def finish_attempt(
 
 
 def _commit_or_restore(
-    context: RunContext, attempt: Attempt, verdict: Verdict, backup: CubFolderBackup
+    context: RunContext, attempt: Attempt, verdict: Verdict
 ) -> tuple[str, Verdict]:
     """Return the commit, "" for none, and the verdict, which a failed commit changes."""
     head = ""
-    restore_surroundings(context, attempt, backup)  # checks may have changed something, too
+    restore_surroundings(context, attempt)  # checks may have changed something, too
     if attempt.replacements and verdict.is_ok:
         verdict = Verdict(failures.UNKNOWN, "; ".join(attempt.replacements))
     if verdict.is_ok:
-        head, verdict = _commit(context, attempt, verdict, backup)
+        head, verdict = _commit(context, attempt, verdict)
     if not verdict.is_ok and attempt.before:
         _roll_back(context, attempt, attempt.before, verdict)
     return head, verdict
 
 
-def _commit(
-    context: RunContext, attempt: Attempt, verdict: Verdict, backup: CubFolderBackup
-) -> tuple[str, Verdict]:
+def _commit(context: RunContext, attempt: Attempt, verdict: Verdict) -> tuple[str, Verdict]:
     """Return the attempt's commit, "" for none, and the verdict, which a failed commit changes."""
     before, after = attempt.before, attempt.after
     if before is None or after is None:
@@ -152,7 +147,7 @@ def _commit(
     attempt.files.write_state(run_folders.DECISION_FILE, decision)
     if commits and (attempt.changes or attempt.head_move):
         if workspace.store_paths:  # the commit contains them
-            attempt.recorded = _record_before_commit(context, attempt, decision, backup)
+            attempt.recorded = _record_before_commit(context, attempt, decision)
         limits = TimeLimits(context.settings.timeout, None)
         before_commit = partial(save_commit, attempt.files)
         result = workspace.commit(before, after, message, limits, before_commit)
@@ -173,16 +168,14 @@ def _commit(
 
 
 def _record_before_commit(
-    context: RunContext, attempt: Attempt, decision: dict[str, Any], backup: CubFolderBackup
+    context: RunContext, attempt: Attempt, decision: dict[str, Any]
 ) -> RecordedOutcome:
     """Record the outcome for the commit to contain, and write down how to withdraw it."""
     event, parent, ended = decision["event"], decision["head"], Disposition(CLOSED)
     if parent != event["git"].get("base"):  # the agent has committed, too
         event["git"]["parent"] = parent
     no_change, save = decision["no_change"], partial(save_records, attempt.files)
-    return record_outcome(
-        context, attempt.task_id, ended, event, backup, no_change=no_change, save=save
-    )
+    return record_outcome(context, attempt.task_id, ended, event, no_change=no_change, save=save)
 
 
 def _build_commit_message(context: RunContext, attempt: Attempt, verdict: Verdict) -> str:

@@ -84,11 +84,6 @@ class ApprovedChecks:
         trusted = trusted._replace(files={**trusted.files, **self.pinned_files})
         return [one.line for one in _list_files(folder, trusted) if not one.trusted]
 
-    def find_removed_checks(self, record: Record) -> tuple[str, ...]:
-        """Return the pinned checks of a task if it has lost one of them; () if not."""
-        pinned = self.pinned_checks.get(record["id"], ())
-        return pinned if set(pinned) - set(record.get("checks") or ()) else ()
-
 
 def read_executables(
     stores: Stores,

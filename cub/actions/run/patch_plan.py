@@ -8,7 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from cub.actions.run.past_attempts import PastAttempt
-from cub.actions.run.run_folders import PATCH_FILE, RunFolder, is_alive
+from cub.actions.run.run_folders import PATCH_FILE
 from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError, raise_all
 from cub.files.read_files import read_link_text
@@ -32,10 +32,9 @@ def plan_patch(project: Project, attempt: PastAttempt) -> Plan:
     """Plan the changes of a failed attempt.
 
     Raises CubError, and names all files, if one of them is not what HEAD has or does not fit the
-    patch; and while a run is active in this checkout, which would take the changes for its own.
+    patch.
     """
     patch, toplevel = read_patch(attempt), require_repository(project.root)
-    _require_no_run(project.root)
     hint = (
         f"`git -C {quote(str(toplevel))} apply --3way {quote(str(attempt.root / attempt.patch))}`"
     )
@@ -48,14 +47,6 @@ def plan_patch(project: Project, attempt: PastAttempt) -> Plan:
             errors.append(error)
     raise_all(errors)
     return Plan(tuple(edits))
-
-
-def _require_no_run(root: Path) -> None:
-    for folder in RunFolder.list_all(root):
-        works_here = folder.read_state().get("folder") == root.as_posix()
-        if works_here and is_alive(folder):
-            hint = "run `cub run status` to see it; apply the patch after it has ended"
-            raise CubError("a run is active in this checkout", hint=hint)
 
 
 def _make_edit(root: Path, toplevel: Path, file: PatchedFile, hint: str) -> FileEdit:

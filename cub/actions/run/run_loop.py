@@ -20,7 +20,6 @@ from cub.actions.run.attempt_finish import (
 )
 from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_proposals import suggest_installation
-from cub.actions.run.cub_folder_backup import CubFolderBackup
 from cub.actions.run.retry_policy import HarnessPool, read_attempt_history
 from cub.actions.run.run_context import RunContext, RunRefusedError
 from cub.actions.run.run_summary import NOTHING_READY, RunTally, summarize_run
@@ -235,9 +234,8 @@ def _run_one_attempt(
     yield {**start, "title": title, "waiting": claimed.ready_count, **progress}
     for warning in claimed.warnings:
         yield context.make_event("notice", text=warning.message)
-    backup = CubFolderBackup.take(context.initial_stores.root, context.folder.state)
     try:
-        verdict = yield from run_attempt(context, attempt, claimed.tasks, backup)
+        verdict = yield from run_attempt(context, attempt, claimed.tasks)
     except (CubError, OSError) as error:
         verdict = Verdict(
             failures.UNKNOWN, describe_error(error), is_uncounted=is_machine_error(error)
@@ -251,7 +249,7 @@ def _run_one_attempt(
             else f"{claimed.ready_count} more tasks are"
         )
         attempt.notices.append(f"the agent said that all is complete, and {tasks} ready")
-    outcome = finish_attempt(context, attempt, verdict, backup)
+    outcome = finish_attempt(context, attempt, verdict)
     yield from _report_attempt(context, attempt, outcome)
     return outcome
 

@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cub.actions.run.command_trust import ApprovedChecks
 from cub.actions.run.run_options import RunOptions
-from cub.actions.tasks.stores import (
-    Stores,
-    TaskTransaction,
-    make_state_event,
-    record_status_changes,
-)
+from cub.actions.tasks.attempt_edits import NO_EDITS, AttemptEdits, apply_attempt_edits
+from cub.actions.tasks.stores import Stores, TaskTransaction
 from cub.actions.tasks.task_edits import put_new_records
 from cub.actions.tasks.task_queries import find_epic, list_descendants
 from cub.actions.tasks.transitions import close_task, reset_task
@@ -24,13 +20,11 @@ from cub.store.dependencies import find_ready_tasks, is_startable, list_blockers
 from cub.store.events import Event
 from cub.store.jsonl import Record
 from cub.store.leases import make_lease
-from cub.store.record_merge import update_record
 from cub.store.task_index import TaskIndex, TaskSummary
 from cub.store.task_schema import CLOSED, IN_PROGRESS, NO_CHANGE, PARKED
 from cub.text import join_first, list_similar
 
 if TYPE_CHECKING:  # a look at the queue needs nothing of an attempt
-    from cub.actions.run.cub_folder_backup import CubFolderBackup
     from cub.actions.run.retry_policy import Disposition
     from cub.actions.run.run_context import RunContext
 
@@ -209,26 +203,25 @@ def record_outcome(
     task_id: str,
     ended: Disposition,
     event: Event,
-    backup: CubFolderBackup,
+    edits: AttemptEdits = NO_EDITS,
     *,
     no_change: bool,
     save: Callable[[RecordedOutcome], None] | None = None,
 ) -> RecordedOutcome:
     """Set the task's status and append the event to the ledger, in one step.
 
-    Damage that the attempt did to other tasks is undone first. `save` gets what is about to be
-    recorded, so that `withdraw_outcome` can undo it.
+    The attempt's edits of its copy of the tasks are taken over first. `save` gets what is about to
+    be recorded, so that `withdraw_outcome` can undo it.
     """
     from cub.actions.run.retry_policy import Disposition
 
     before, after = dict[str, Record](), dict[str, Record]()
     with context.current_stores.transaction() as transaction:
-        messages = backup.restore_tasks(transaction.store, task_id, context.timestamp)
-        is_claimed = backup.is_still_claimed(task_id, context.initial_stores.actor)
-        messages += _restore_deleted(transaction, task_id) if is_claimed else []
+        messages = apply_attempt_edits(transaction, edits)
         if task_id in transaction.tasks:
-            messages += _restore_checks(context, transaction, task_id)
             before = read_with_epics(transaction.tasks, task_id)
+            lease = transaction.tasks[task_id].lease or {}
+            is_claimed = lease.get("run") == context.folder.id
             _set_status(transaction, task_id, ended, no_change=no_change, is_claimed=is_claimed)
             after = {key: transaction.tasks.read_record(key) for key in before}
             if (status := transaction.tasks[task_id].status) != ended.status:
@@ -251,14 +244,10 @@ def withdraw_outcome(stores: Stores, saved: Mapping[str, Any]) -> None:
     if not saved:
         return
     with stores.backend.transaction() as transaction:
-        tasks, restored = transaction.tasks, list[Record]()
         for key, record in saved["before"].items():
+            tasks = transaction.tasks
             if key in tasks and tasks.read_record(key) == saved["after"][key]:
                 transaction.put_record(record)
-                restored.append(record)
-        # The claim holds again: an agent may end nothing by what it writes into the files.
-        events = [make_state_event(record, stores.actor) for record in restored]
-        record_status_changes(stores.root, events)
     stores.ledger.remove_events(*saved["events"])
 
 
@@ -285,24 +274,3 @@ def _set_status(
             reset_task(transaction, task_id, ended.status, ended.reason)
     elif is_claimed or not transaction.tasks[task_id].is_closed:
         close_task(transaction, task_id, NO_CHANGE if no_change else "done")
-
-
-def _restore_deleted(transaction: TaskTransaction, task_id: str) -> list[str]:
-    """Restore a task that its agent marked as deleted without a command; return messages."""
-    if task_id not in transaction.tasks.deleted_summaries:
-        return []
-    record = transaction.tasks.read_record(task_id)
-    restored = update_record(record, {"deleted_at": None}, transaction.timestamp)
-    transaction.store.put_record(restored)
-    return [f"the task {task_id} was deleted outside of a run, and is restored"]
-
-
-def _restore_checks(context: RunContext, transaction: TaskTransaction, task_id: str) -> list[str]:
-    """Restore the checks that a task had when the run started, if it has lost one."""
-    record = transaction.tasks.read_record(task_id)
-    checks = context.approved_checks.find_removed_checks(record)
-    if not checks:
-        return []
-    restored = update_record(record, {"checks": list(checks)}, transaction.timestamp)
-    transaction.store.put_record(restored)
-    return [f"the checks of {task_id} were changed, and are back"]

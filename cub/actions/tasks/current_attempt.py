@@ -1,33 +1,32 @@
-"""Find the run and the attempt that this process is in, and take requests from an agent.
+"""Find the attempt that this process is in, and take requests from an agent.
 
-The ancestors of a process tell if it is in an attempt, not its environment, which an agent may
-change. If they can't be seen, as in a container, the environment is all there is. Whatever a run
-starts is below its process: agents and checks, and also git with its hooks and filters.
+An attempt works in a place of its own, where the state folder of the project has the attempt's
+mailbox and nothing else. No variable of the environment is asked, as an agent may change it. What
+a run starts outside of a place, such as git with its hooks and filters, is below its process.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cub.errors import CubError
-from cub.files.internal_files import read_json, replace_file
+from cub.files.internal_files import replace_file
 from cub.files.read_files import read_prefix
 from cub.files.signed_state import find_project_state, read_signed
 from cub.processes.process_tree import iter_ancestor_pids, iter_keeper_marks
 from cub.store.task_index import TaskIndex
-from cub.text import describe_os_error
 
 RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE = "CUB_RUN", "CUB_TASK", "CUB_ATTEMPT"
 ATTEMPT_VARIABLES = (RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE, "CUB_AGENT")
-REQUEST_FILE, RESULT_FILE = "request.json", "result.json"
+ATTEMPT_FILE, REQUEST_FILE, RESULT_FILE = "attempt.json", "request.json", "result.json"
 RUN_FILE, RUN_LOCK_FILE = "run.json", "lock"  # in the folder of a run's state
 _DECIDES = "the run's checks decide"
-_MAX_REQUEST = 1 << 16  # bytes of a request
+_MAX_FILE = 1 << 16  # bytes of a file in a mailbox
 
 
 def build_environment(
@@ -45,54 +44,54 @@ def build_environment(
     }
 
 
-def find_current_attempt(
-    root: Path, environ: Mapping[str, str] = os.environ
-) -> CurrentAttempt | None:
+def find_mailbox(root: Path) -> Path:
+    """Return the folder through which an attempt at `root` talks to its run; only there it exists.
+
+    It is beside what cub keeps of a project, so that no sandboxed path of the project leads to it.
+    """
+    return find_project_state(root) / "attempt"
+
+
+def write_attempt(mailbox: Path, task_id: str, run: str) -> None:
+    """Write which attempt a mailbox belongs to, for commands in it. Raises OSError."""
+    tree = {"task": task_id, "run": run}
+    replace_file(mailbox / ATTEMPT_FILE, [json.dumps(tree).encode()])
+
+
+def find_current_attempt(root: Path) -> CurrentAttempt | None:
     """Return the attempt at a task of the project at `root` that this process is in.
 
-    Return None for a person, and when the attempt is over. A hook of the run's own commit is in no
-    attempt, but in the run: then the task is "".
+    Return None for a person. What the run itself started is in no attempt, but in the run: then the
+    task is "".
     """
-    folder = Path(environ.get(ATTEMPT_VARIABLE) or os.devnull)
+    mailbox = find_mailbox(root)
+    if mailbox.is_dir():
+        return CurrentAttempt(str(_read_json(mailbox, ATTEMPT_FILE).get("task", "")), mailbox)
     if mark := find_attempt_mark(root):
-        folders = [folder] if folder.is_dir() else []
-        return CurrentAttempt(mark.task_id, (Path(mark.request_folder), *folders))
-    run, task = environ.get(RUN_VARIABLE, ""), environ.get(TASK_VARIABLE)
-    if task and folder.is_dir() and not _is_over(root, folder, run):
-        return CurrentAttempt(task, (folder,))
-    return CurrentAttempt("", ()) if is_in_run(root, run) else None
+        return CurrentAttempt(mark.task_id, Path(mark.mailbox))
+    return CurrentAttempt("", None) if is_in_run(root) else None
 
 
-def is_in_run(root: Path, run: str = "") -> bool:
-    """Return whether a run of the project at `root` that is alive has started this process.
-
-    `run` is its id as the environment has it.
-    """
-    folders = [file.parent for file in (find_project_state(root) / "runs").glob(f"*/{RUN_FILE}")]
-    facts = [(folder, read_signed(folder / RUN_FILE)) for folder in folders]
-    unended = [(folder, state.get("pid")) for folder, state in facts if state.get("ended") is False]
-    pids = set(iter_ancestor_pids()) if unended else set[int]()
-    return any(
-        (pid in pids or folder.name == run) and is_run_alive(folder) for folder, pid in unended
-    )
+def is_in_run(root: Path) -> bool:
+    """Return whether a run of the project at `root` that is alive has started this process."""
+    running = dict(_iter_running(root))
+    return bool(running) and not running.keys().isdisjoint(iter_ancestor_pids())
 
 
-def require_no_run(root: Path, *, for_attempts: bool = False, beside: bool = False) -> None:
-    """Raise CubError while a run is in progress in the checkout at `root`.
-
-    `for_attempts` allows what an agent may do in its own attempt. `beside` refuses also while a run
-    works in a worktree of its own, beside the checkout.
-    """
-    for file in sorted((find_project_state(root) / "runs").glob(f"*/{RUN_FILE}")):
-        facts = read_signed(file)
-        is_here = beside or facts.get("folder") == root.as_posix()
-        if facts.get("ended", True) or not is_here or not is_run_alive(file.parent):
-            continue
-        if for_attempts and find_current_attempt(root):
-            return
-        what = f"a run is in progress ({file.parent.name}, PID {facts.get('pid')})"
+def require_no_run(root: Path) -> None:
+    """Raise CubError while a run of the project at `root` is in progress: it needs the stores."""
+    for pid, folder in _iter_running(root):
+        what = f"a run is in progress ({folder.name}, PID {pid})"
         hint = "`cub run status` shows it; wait until it ends, or press Ctrl-C in its terminal"
         raise CubError(what, hint=hint)
+
+
+def _iter_running(root: Path) -> Iterator[tuple[object, Path]]:
+    """Yield the process and the state folder of each run that is alive."""
+    for file in sorted((find_project_state(root) / "runs").glob(f"*/{RUN_FILE}")):
+        facts = read_signed(file)
+        if facts.get("ended") is False and is_run_alive(file.parent):
+            yield facts.get("pid"), file.parent
 
 
 def is_run_alive(state: Path) -> bool:
@@ -106,23 +105,14 @@ def is_run_alive(state: Path) -> bool:
         return True
 
 
-def _is_over(root: Path, folder: Path, run: str) -> bool:
-    """Return whether an attempt is over, by the run's own files; else by those that it shows."""
-    runs = find_project_state(root) / "runs"
-    if not runs.is_dir():
-        return bool(read_json(folder / RESULT_FILE))
-    attempt = runs / run / folder.parent.name / folder.name
-    return not attempt.is_dir() or bool(read_signed(attempt / RESULT_FILE))
-
-
 class CurrentAttempt(NamedTuple):
-    """Describe a running attempt: its task, and directories for requests, the best one first.
+    """Describe a running attempt: its task, and the folder for requests.
 
-    The task is "" for what the run itself started, such as a hook of its commit.
+    The task is "", and the folder None, for what the run itself started, such as a hook.
     """
 
     task_id: str
-    request_folders: tuple[Path, ...]
+    mailbox: Path | None
 
     def require_own_task(self, tasks: TaskIndex, keys: Sequence[str], verb: str) -> None:
         """Raise CubError for a task that is not the attempt's."""
@@ -141,42 +131,45 @@ class CurrentAttempt(NamedTuple):
         who = "an attempt" if self.task_id else "a process that `cub run` started"
         raise CubError(f"{who} cannot {verb} {', '.join(keys)}: {_DECIDES}", hint=hint)
 
-    def request_close(self, reason: str, note: str) -> str:
-        """Save the request to close the task, and return what to print to the agent."""
+    def request_close(self, reason: str, note: str) -> bool:
+        """Save the request to close the task; return False if the mailbox can't be written.
+
+        An agent's own sandbox may show the project alone: then the task is closed in the copy of
+        the store, which the run takes as the same request.
+        """
         tree = {"task": self.task_id, "reason": reason, "note": note}
-        data = [json.dumps(tree).encode()]
-        for last, folder in enumerate(self.request_folders, 1 - len(self.request_folders)):
-            try:
-                replace_file(folder / REQUEST_FILE, data)
-                break
-            except OSError as error:  # a sandbox may show the project alone
-                if not last:
-                    what = f"cannot send the request to the run: {describe_os_error(error)}"
-                    raise CubError(what) from error
+        try:
+            replace_file(
+                (self.mailbox or Path(os.devnull)) / REQUEST_FILE, [json.dumps(tree).encode()]
+            )
+        except OSError:
+            return False
+        return True
+
+    def describe_request(self, reason: str) -> str:
+        """Return what to print to the agent that has asked to close its task."""
         return f"Asked the run to close {self.task_id} ({reason}): {_DECIDES} after you finish."
 
 
-def read_request(*folders: Path) -> dict[str, Any]:
-    """Return what the agent asked for, from the first directory that has it; {} for nothing.
+def read_request(mailbox: Path) -> dict[str, Any]:
+    """Return what the agent asked for; {} for nothing. The mailbox may contain anything."""
+    return _read_json(mailbox, REQUEST_FILE)
 
-    The file may contain anything.
-    """
-    for folder in folders:
-        try:
-            tree = json.loads(read_prefix(os.fspath(folder), REQUEST_FILE, _MAX_REQUEST))
-        except (OSError, ValueError, RecursionError):
-            continue
-        if isinstance(tree, dict):
-            return tree
-    return {}
+
+def _read_json(folder: Path, name: str) -> dict[str, Any]:
+    try:
+        tree = json.loads(read_prefix(os.fspath(folder), name, _MAX_FILE))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return tree if isinstance(tree, dict) else {}
 
 
 class AttemptMark(NamedTuple):
-    """Hold the project, the task, and the directory in which the run takes requests."""
+    """Hold the project, the task, and the mailbox of an attempt."""
 
     root: str
     task_id: str
-    request_folder: str
+    mailbox: str
 
 
 def encode_mark(mark: AttemptMark) -> str:
@@ -185,12 +178,16 @@ def encode_mark(mark: AttemptMark) -> str:
 
 
 def find_attempt_mark(root: Path) -> AttemptMark | None:
-    """Return the mark of the attempt that this process is in, at a task of `root`; or None."""
+    """Return the mark of the attempt that this process is in, if it is of `root`; or None.
+
+    Where an attempt sees the person's checkout, it is in an attempt at that as well.
+    """
+    real = os.path.realpath(root)
     for text in iter_keeper_marks():
         try:
             mark = AttemptMark(*map(str, json.loads(text)))
         except (ValueError, TypeError):
             continue
-        if os.path.realpath(mark.root) == os.path.realpath(root):
+        if os.path.realpath(mark.root) == real or Path(mark.mailbox).parent in Path(real).parents:
             return mark
     return None

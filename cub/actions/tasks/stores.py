@@ -1,24 +1,18 @@
-"""Open the stores of a project for one command, collect its changes, and record them for runs.
-
-An agent can write anything into the store's files. What a person or another run changes during an
-attempt is recorded with a signature, so that the run believes it.
-"""
+"""Open the stores of a project for one command, and collect its changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from cub.actions.tasks.current_attempt import RUN_FILE, find_attempt_mark, is_in_run
 from cub.actions.tasks.task_fields import check_text
 from cub.actions.tasks.task_findings import find_bad_lines, to_warnings
 from cub.edit.plan import Plan, PlanWarning
 from cub.errors import CubError
 from cub.files import ProjectLock, apply_plan, lock_project, warn_pending_change
-from cub.files.signed_state import append_signed, find_project_state, read_signed, read_signed_lines
 from cub.project.project import Project
 from cub.store.backend import JsonlBackend, StoreTransaction, TaskBackend
 from cub.store.events import TASK_STATE, Event
@@ -30,8 +24,6 @@ from cub.store.store_paths import LEDGER_FILE, TASKS_FILE, find_store_root
 from cub.store.task_index import TaskIndex, is_deleted
 from cub.store.task_schema import DELETED
 from cub.store.timestamps import normalize_timestamp, utc_now
-
-CHANGES_FILE = "changes.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +56,6 @@ class Stores:
             yield TaskTransaction(change, result, self.actor, self.timestamp)
             if result.events:
                 self.ledger.require_writable()
-                record_status_changes(self.root, result.events)  # before a run sees the change
         if result.events:
             self._append_events(result)
         if not is_managed:
@@ -210,37 +201,3 @@ def make_state_event(record: Record, who: str, note: str = "") -> Event:
         **({"reason": reason} if reason else {}),
         **({"note": note} if note else {}),
     }
-
-
-class StatusChange(NamedTuple):
-    """Hold a task, the status that a command gave it, and who gave the command."""
-
-    task: str
-    status: str
-    by: str
-
-
-def record_status_changes(root: Path, events: Sequence[Event]) -> None:
-    """Record what a command did to tasks of `root`, for each running run.
-
-    Nothing is recorded inside an attempt, nor for what a run starts, such as a hook.
-    """
-    changes = [event for event in events if event.get("ev") == TASK_STATE]
-    if not changes:
-        return
-    folders = [file.parent for file in (find_project_state(root) / "runs").glob(f"*/{RUN_FILE}")]
-    if not folders or find_attempt_mark(root) or is_in_run(root):
-        return
-    for folder in folders:
-        if read_signed(folder / RUN_FILE).get("ended", True):
-            continue
-        for event in changes:
-            with suppress(CubError):
-                values = {name: str(event.get(name)) for name in StatusChange._fields}
-                append_signed(folder / CHANGES_FILE, values)
-
-
-def read_status_changes(folder: Path) -> list[StatusChange]:
-    """Return what was recorded for the run that has its state in `folder`, in order."""
-    rows = read_signed_lines(folder / CHANGES_FILE)
-    return [StatusChange(*(str(row.get(name)) for name in StatusChange._fields)) for row in rows]

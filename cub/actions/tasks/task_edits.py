@@ -11,6 +11,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
+from cub.actions.tasks.current_attempt import find_current_attempt
 from cub.actions.tasks.stores import Stores, TaskResult, TaskTransaction
 from cub.actions.tasks.task_fields import MAX_TITLE, TaskFields, require_no_cycle, split_words
 from cub.actions.tasks.task_queries import list_descendants
@@ -30,7 +31,7 @@ def add_task(stores: Stores, fields: TaskFields) -> TaskResult:
     with stores.transaction() as transaction:
         tasks = transaction.tasks
         values = replace(fields, title=fields.title or "").to_record_values(tasks)
-        record = _make_record(values, _make_new_id(stores, tasks, values), stores.timestamp)
+        record = make_record(values, _make_new_id(stores, tasks, values), stores.timestamp)
         _put_new_record(transaction, record)
         require_no_cycle(tasks, record["id"], record["depends_on"], "")
     return transaction.result
@@ -52,7 +53,7 @@ def make_text_tasks(
             description=rest.strip() or None,
         )
         values = fields.to_record_values(tasks)
-        record = _make_record(values, _make_new_id(stores, tasks, values), stores.timestamp)
+        record = make_record(values, _make_new_id(stores, tasks, values), stores.timestamp)
         tasks.put_record(record)
         records.append(record)
     return records
@@ -147,7 +148,8 @@ def _merge_fields(
     return values
 
 
-def _make_record(values: dict[str, Any], key: str, now: str) -> Record:
+def make_record(values: dict[str, Any], key: str, now: str) -> Record:
+    """Return a new open task with these fields."""
     defaults: Record = {
         "status": "open", "priority": DEFAULT_PRIORITY, "issue_type": "task", "description": "",
         "acceptance_criteria": [], "depends_on": [], "labels": [],
@@ -157,7 +159,8 @@ def _make_record(values: dict[str, Any], key: str, now: str) -> Record:
 
 
 def _make_new_id(stores: Stores, tasks: TaskIndex, values: dict[str, Any]) -> str:
-    if parent := values.get("parent"):
+    # An attempt has a copy of the tasks: another one may give the next number below a task as well.
+    if (parent := values.get("parent")) and not find_current_attempt(stores.root):
         return make_child_id(parent, tasks.all_ids)
     prefix, taken = find_prefix(stores.root.name, tasks.all_ids), {*tasks.all_ids}
     return make_id(prefix, taken, _iter_digests(values["title"], stores.timestamp))

@@ -124,9 +124,7 @@ def _write_map(root: Path, request: MapOptions, *, check: bool, verbose: bool) -
 
     show = PlanDisplay(check=check)
     with defer_cache_writes(show) as schedule_write:
-        plan = run_plan_command(
-            root, lambda p: make_plan(p, schedule_write), show, for_attempts=True
-        )
+        plan = run_plan_command(root, lambda p: make_plan(p, schedule_write), show)
     _print_empty_note(maps[-1], verbose=verbose)
     if plan.is_empty and maps[-1].data:
         output.print_message("Already up to date.")

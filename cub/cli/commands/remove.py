@@ -46,7 +46,7 @@ def remove(
         lambda project: make_remove_plan(project, purge, edited),
         show,
         confirm=_require_confirmation if purge and not yes else None,
-        removes_stores=True,
+        removes_stores=purge,
     )
     if plan.is_empty and not show.json:
         output.print_message("Nothing to remove: cub has no files here.")

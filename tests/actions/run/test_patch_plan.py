@@ -10,7 +10,6 @@ import pytest
 
 from cub.actions.run.past_attempts import list_task_attempts
 from cub.actions.run.patch_plan import plan_patch
-from cub.actions.run.run_folders import RunFolder, hold_run_locks
 from cub.actions.tasks.stores import open_stores
 from cub.errors import CombinedError, CubError
 from cub.files import apply_plan, lock_project
@@ -125,14 +124,6 @@ def test_files_outside_of_the_project_are_refused(failed: Shop) -> None:
     shutil.copytree(failed.cub, inner / ".cub")
     with pytest.raises(CombinedError, match="outside of the project"):
         patch(Shop(inner, failed.environ))
-
-
-def test_nothing_is_written_beside_a_run_that_is_at_work(failed: Shop) -> None:
-    folder = RunFolder(failed.root, "20270101-080000-work")
-    folder.write_run_facts({"folder": failed.root.as_posix(), "ended": False})
-    with hold_run_locks(folder, None), pytest.raises(CubError, match="a run is active"):
-        patch(failed)
-    patch(failed)
 
 
 def test_a_link_in_the_place_of_a_patch_is_not_followed(failed: Shop) -> None:

@@ -84,8 +84,10 @@ def close_tasks(
     stores = open_task_stores(context)
     if attempt := find_current_attempt(stores.root):
         attempt.require_own_task(stores.backend.read_tasks(), keys, "close")
-        sentence = attempt.request_close(reason.value if reason else "done", message)
-        _answer(stores, attempt.task_id, sentence, json=json)
+        name = reason.value if reason else "done"
+        if not attempt.request_close(name, message):
+            end(stores, keys, name, message)
+        _answer(stores, attempt.task_id, attempt.describe_request(name), json=json)
         return
     result = end(stores, keys, reason.value if reason else None, message)
     print_task_result(stores, result, "Closed", json=json)
