@@ -48,8 +48,8 @@ class PlaceSettings:
 
     `root` is the project's, in the checkout. Of the files that git ignores, `shared` folders are
     the person's own, and `included` files are copied. `private` paths (folders with "/" at their
-    end) are no part of any tree. `writable` folders of the host stay so, and `readable` ones are
-    seen even below a private folder such as `/tmp`.
+    end) are no part of any tree. `writable` folders of the host stay so, but for what in them is
+    `read_only`, and `readable` ones are seen even below a private folder such as `/tmp`.
     """
 
     checkout: Checkout
@@ -59,6 +59,7 @@ class PlaceSettings:
     included: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
     writable: tuple[Path, ...] = ()
+    read_only: tuple[Path, ...] = ()
     readable: tuple[Path, ...] = ()
     max_file_size: int = 1 << 30
 
@@ -243,6 +244,7 @@ class Place:
             Bind(os.fspath(self.folder.mailbox), os.fspath(inner_mailbox), is_writable=True),
             *([Bind(os.fspath(runs), os.fspath(runs))] if runs.is_dir() else []),
             *bind_hooks(checkout, is_committing=git.tree == self.folder.checks),
+            *(Bind(os.fspath(path), os.fspath(path)) for path in settings.read_only),
         ]
         for path in settings.shared:
             name = os.fspath(checkout.toplevel / path)
