@@ -99,7 +99,7 @@ def copy_included_files(toplevel: Path, tree: Path, paths: Sequence[str]) -> lis
             f"the ignored files to copy are {len(statuses):,} with {size >> 20:,} MB, more than "
             f"{_MAX_FILES:,} or {_MAX_BYTES >> 20} MB",
             where=INCLUDE_FILE,
-            hint="name fewer files there, and large folders in `run.share`",
+            hint="name fewer files there, and large directories in `run.share`",
         )
     return [path for path in statuses if _copy_file(toplevel / path, tree, path)]
 

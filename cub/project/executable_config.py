@@ -26,7 +26,8 @@ ExecutableKind = Literal["command", "hook", "bootstrap", "agent file", "agent se
 
 # Of `run`; the last ones say what those commands may see, and whether checks have to decide.
 _RUN_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "accept_unverified",
-         "known_failures", "allow_removed_tests", "protect")  # fmt: skip
+         "known_failures", "allow_removed_tests", "protect", "place", "share", "setup",
+         "writable")  # fmt: skip
 # Of `code`: where keys and texts are sent (a script as the model is commands), and what needs no
 # approval.
 _CODE_KEYS = ("model", "small_model", "base_url", "api_key", "search_url", "permissions", "allow")

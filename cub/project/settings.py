@@ -74,6 +74,15 @@ _ROWS = (
     Setting("run.permissions", "choice", "auto", "What the agent may do without asking.",
             ("auto", "bypass")),
     Setting("run.wrap", "texts", [], "A command that starts the agent, such as a sandbox."),
+    Setting("run.place", "choice", "auto", "Where attempts work: bound to the project's path, or "
+            "aside, in a separate directory; auto binds where the system allows it.",
+            ("auto", "bound", "aside")),
+    Setting("run.share", "texts", [], "Ignored directories that attempts read from your checkout, "
+            "besides those of package managers; .gitignore syntax."),
+    Setting("run.setup", "texts", [], "Commands that install what an attempt needs; run again when "
+            "a lock file or manifest changes."),
+    Setting("run.writable", "texts", [], "Directories outside the project that agents may write "
+            "to, such as ~/.cache/tool."),
     Setting("run.hide_env", "texts", [], "Variables to hide from agents and checks, such "
             "as AWS_*."),
     Setting("run.max_file_size", "size", "1GB", "Size limit of a file that git doesn't ignore."),

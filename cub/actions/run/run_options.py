@@ -48,6 +48,7 @@ class RunOptions:
     allow_check_changes: bool = False
     branch: str = ""
     worktree: bool = False
+    with_changes: bool = False
     trust: bool = False
     exec_lines: tuple[str, ...] = ()
     no_context_exec: bool = False
@@ -91,6 +92,10 @@ class RunSettings:
     branch_template: str
     permissions: str
     wrapper: tuple[str, ...]
+    place: str
+    share: tuple[str, ...]
+    setup_commands: tuple[str, ...]
+    writable: tuple[str, ...]
     notify_command: str
     hidden_variables: tuple[str, ...]
     max_file_size: int
@@ -130,6 +135,10 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
         branch_template=options.branch or get["run.branch"] or "",
         permissions=get["run.permissions"],
         wrapper=tuple(get["run.wrap"]),
+        place=get["run.place"],
+        share=tuple(get["run.share"]),
+        setup_commands=tuple(get["run.setup"]),
+        writable=tuple(get["run.writable"]),
         notify_command=get["run.notify"] or "",
         hidden_variables=tuple(get["run.hide_env"]),
         max_file_size=parse_byte_count(get["run.max_file_size"]),

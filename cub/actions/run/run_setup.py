@@ -28,7 +28,6 @@ from cub.actions.run.agent_programs import (
 )
 from cub.actions.run.check_proposals import describe_proposed_checks, resolve_checks
 from cub.actions.run.check_runner import CheckRunner
-from cub.actions.run.checkout_links import require_separate_checkout
 from cub.actions.run.command_trust import (
     FILES_UNTRUSTED,
     TRUST_HINT,
@@ -135,9 +134,6 @@ def prepare_run(
     require_startable(tasks, stores, options)
     settings = resolve_checks(stores, settings, environment.environ)
     approved_checks = require_trust(stores, settings)
-    if options.worktree:
-        environ = build_environment(settings.hidden_variables, environment.environ)
-        require_separate_checkout(stores, settings, environ)
     missing = find_unusable_agents(chosen.harnesses, settings, stores.project, environment.environ)
     harnesses = require_available(chosen.harnesses, missing)
     if not (stores.root / GITIGNORE).exists():

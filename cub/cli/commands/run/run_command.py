@@ -94,7 +94,11 @@ class RunCommandOptions(ContextExecOptions):
         "--allow-check-changes", "Accept changes to files that define a check.", False
     )
     branch: str = option("--branch TEMPLATE", "Work on this branch, such as cub/{run}.", "")
-    worktree: bool = option("--worktree", "Work in a separate worktree.", False)
+    with_changes: bool = option(
+        "--with-changes",
+        "Start from your uncommitted changes. An accepted attempt commits them first.",
+        False,
+    )
 
     def to_run_options(self) -> RunOptions:
         """Return the options of a run; the profile is not one of them."""

@@ -335,7 +335,7 @@ def test_a_dry_run_of_what_would_be_refused_is_1(
     assert (shown.code, tree["tasks"], tree["trusted"]) == (1, ["s-1"], bool(words))
 
 
-@pytest.mark.parametrize("words", [(), ("--dry-run",), ("--worktree",)])
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
 def test_without_git_nothing_begins(ready: Shop, cub: Cub, words: tuple[str, ...]) -> None:
     shutil.rmtree(ready.root / ".git")
     result = cub("run", "--trust", *words)
@@ -344,17 +344,6 @@ def test_without_git_nothing_begins(ready: Shop, cub: Cub, words: tuple[str, ...
     assert result.err == expected
     assert cub("run", "status").out == "No runs yet.\n"
     assert cub("trust").code == 0
-
-
-def test_a_worktree_that_is_not_separate_is_refused_in_advance(ready: Shop, cub: Cub) -> None:
-    variable = {"NODE_PATH": str(ready.root)}
-    start = f"NODE_PATH leads to {ready.root}, so checks"
-    done = cub("run", "--trust", "--worktree", "--dry-run", **variable)
-    expected = f"This run would be refused: {start}"
-    assert (done.code, expected in " ".join(done.err.split())) == (1, True), done
-    done = cub("run", "--trust", "--no-checks", "--worktree", **variable)
-    assert (done.code, f"error: {start}" in " ".join(done.err.split())) == (1, True), done
-    assert cub("run", "--trust", "--dry-run", "--check", "true", **variable).code == 0
 
 
 @pytest.mark.usefixtures("ready")
@@ -483,18 +472,3 @@ def test_a_second_run_in_a_checkout_is_refused(bakery: Shop, cub: Cub) -> None:
     assert refused.code == 1
     assert "another run is active in this checkout" in refused.err
     assert "--worktree" in refused.err
-
-
-@pytest.mark.thorough
-def test_runs_beside_each_other_never_take_one_task(bakery: Shop) -> None:
-    bakery.client('cat > /dev/null; echo "$CUB_TASK" >> "$HOME/taken"; ' + WRITE)
-    for number in range(10):
-        bakery.task(f"s-{number}")
-    runs = [start_run(bakery, "--no-checks", "--worktree") for _ in range(3)]
-    for run in runs:
-        out, err = run.communicate()
-        assert run.returncode == 0, out + err
-    taken = (Path(bakery.environ["HOME"]) / "taken").read_text().split()
-    assert sorted(taken) == [f"s-{number}" for number in range(10)]
-    assert all(bakery.status(f"s-{number}") == "closed" for number in range(10))
-    assert not list((bakery.cub / "worktrees").glob("[!.]*"))

@@ -1,4 +1,4 @@
-"""What leads from an environment to the checkout: a worktree's checks would judge that instead."""
+"""What leads from an environment to the checkout: checks in another tree would judge that."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.run.checkout_links import find_checkout_links
 from cub.errors import CubError
-from tests.actions.run.shop import Shop
+from cub.place.linked_dependencies import (
+    CheckoutLink,
+    find_links_to_checkout,
+    make_tree_variables,
+    require_own_dependencies,
+)
+from tests.conftest import git
 
 _FINDER = "MAPPING: dict[str, str] = {{'bread': '{0}/src/bread'}}\nNAMESPACES = {{}}\n"
 
@@ -19,8 +24,8 @@ _FINDER = "MAPPING: dict[str, str] = {{'bread': '{0}/src/bread'}}\nNAMESPACES = 
 class Case:
     """A project with tracked files, and an environment beside it."""
 
-    def __init__(self, shop: Shop, tmp_path: Path) -> None:
-        self.root, self.beside = shop.root, tmp_path / "env"
+    def __init__(self, root: Path, tmp_path: Path) -> None:
+        self.root, self.beside = root, tmp_path / "env"
         self.site = self.beside / "lib/python3.12/site-packages"
         self.site.mkdir(parents=True)
         (self.beside / "bin").mkdir()
@@ -44,20 +49,28 @@ class Case:
         file.symlink_to(target)
         return str(file)
 
+    def links(self, *checks: str, **environ: str) -> list[CheckoutLink]:
+        return find_links_to_checkout(self.root, checks, {**self.environ, **environ})
+
     def found(self, *checks: str, **environ: str) -> list[tuple[str, str]]:
         """The sources, and the targets relative to the project."""
-        links = find_checkout_links(self.root, checks, {**self.environ, **environ})
         return [(one.source, os.path.relpath(os.path.realpath(one.target), self.root))
-                for one in links]  # fmt: skip
+                for one in self.links(*checks, **environ)]  # fmt: skip
+
+    def variables(self, *checks: str, **environ: str) -> dict[str, str]:
+        """The variables for a tree in /tree."""
+        links = self.links(*checks, **environ)
+        return make_tree_variables(self.root, Path("/tree"), links, {**self.environ, **environ})
 
 
 @pytest.fixture
-def case(bakery: Shop, tmp_path: Path) -> Case:
-    bakery.write("src/bread/__init__.py", "")
-    bakery.write("packages/oven/index.js", "")
-    bakery.write(".gitignore", "node_modules\n.venv\n")
-    bakery.commit()
-    return Case(bakery, tmp_path)
+def case(project: Path, tmp_path: Path) -> Case:
+    for path in ("src/bread/__init__.py", "src/ns/salt.py", "packages/oven/index.js"):
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text("")
+    (project / ".gitignore").write_text("node_modules\n.venv\nbuild\n")
+    git(project, "add", ".")
+    return Case(project, tmp_path)
 
 
 def test_an_environment_of_its_own_leads_nowhere(case: Case) -> None:
@@ -182,7 +195,7 @@ def test_a_workspace_link_leads_there(case: Case, path: str, target: str, leads:
 
 def test_a_project_below_the_top_finds_links_above_it(case: Case) -> None:
     source = case.link("node_modules/oven", "../packages/oven")
-    (link,) = find_checkout_links(case.root / "packages/oven", [], case.environ)
+    (link,) = find_links_to_checkout(case.root / "packages/oven", [], case.environ)
     assert link.source == source
 
 
@@ -199,33 +212,90 @@ def test_a_check_that_names_the_checkout_leads_there(case: Case, check: str) -> 
     assert source == f"the check `{check}`"
 
 
-def test_a_run_in_a_worktree_is_refused_and_names_what_leads_where(bakery: Shop) -> None:
-    bakery.client("true")
-    bakery.task()
-    bakery.write("src/a.py", "")
-    bakery.write("src/b.py", "")
-    bakery.commit()
-    bakery.environ["PYTHONPATH"] += f":{bakery.root}/src:{bakery.root}"
+@pytest.mark.parametrize(
+    ("name", "text", "path"),
+    [
+        ("bread.pth", "{0}/src\n", "/tree/src"),
+        ("bread.pth", "{0}\n", "/tree"),
+        ("_f.py", "MAPPING = {{'bread': '{0}/src/bread'}}\n", "/tree/src"),
+        ("_f.py", "MAPPING = {{'ns.salt': '{0}/src/ns/salt.py'}}\n", "/tree/src"),
+        ("_f.py", "NAMESPACES = {{'ns': ['{0}/src/ns']}}\n", "/tree/src"),
+        ("_f.py", "F.map_module('bread', '{0}/src/bread/__init__.py')", "/tree/src"),
+    ],
+)
+def test_the_trees_own_sources_come_first(case: Case, name: str, text: str, path: str) -> None:
+    case.package("_f.pth", "import _f")
+    case.package(name, text)
+    assert case.variables() == {"PYTHONPATH": path}
+    assert case.variables(PYTHONPATH=f"/mine:{case.root}/tests") == {
+        "PYTHONPATH": f"{path}:/mine:{case.root}/tests"
+    }
+    require_own_dependencies(case.links())
+
+
+def test_a_link_to_a_package_is_led_to_the_tree(case: Case) -> None:
+    (case.site / "bread").symlink_to(case.root / "src/bread")
+    (case.site / "other").symlink_to(case.root / "src/bread")
+    assert [one.variable for one in case.links()] == ["PYTHONPATH", ""]
+    assert case.variables() == {"PYTHONPATH": "/tree/src"}
+
+
+def test_folders_in_variables_become_those_of_the_tree(case: Case) -> None:
+    path = f"{case.root}/src/bread:{case.environ['PATH']}"
+    assert case.variables(PATH=path, NODE_PATH=f"{case.root}/packages") == {
+        "PATH": f"/tree/src/bread:{case.environ['PATH']}",
+        "NODE_PATH": "/tree/packages",
+    }
+
+
+UNHEALED: list[tuple[str, str]] = [
+    ("MAPPING = {{'bread': '{0}/src/ns'}}", "true"),  # under another name than its folder's
+    ("sys.meta_path.insert(0, Finder('{0}/build/cp312'))", "true"),
+    ("MAPPING = {{'bread': '{0}/src/bread'}}", "python3 -I -m pytest"),
+    ("MAPPING = {{'bread': '{0}/src/bread'}}", "python -B -sE -m pytest"),
+]
+
+
+@pytest.mark.parametrize(("finder", "check"), UNHEALED)
+def test_what_no_variable_can_lead_to_the_tree_is_refused(
+    case: Case, finder: str, check: str
+) -> None:
+    case.package("_f.pth", "import _f")
+    source = case.package("_f.py", finder)
+    assert case.variables(check) == {}
+    with pytest.raises(CubError, match="so checks would test your files") as refused:
+        require_own_dependencies(case.links(check))
+    assert refused.value.message.startswith(f"{source} leads to {case.root}/")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import sys; sys.__plen = len(sys.path)\n{0}/src\nimport sys; sys.__egginsert=0",
+        "import sys; sys.meta_path.insert(0, F('{0}/src'))",
+    ],
+)
+def test_a_pth_file_that_comes_before_all_variables_is_refused(case: Case, text: str) -> None:
+    source = case.package("easy-install.pth", text)
+    ((found, target),) = case.found()
+    assert (found, target, case.variables()) == (source, "src", {})
+
+
+def test_environments_and_modules_that_are_shared_are_looked_at(case: Case) -> None:
+    site = case.root / ".venv/lib/python3.12/site-packages"
+    site.mkdir(parents=True)
+    (site / "bread.pth").write_text(f"{case.root}/src\n")
+    link = Path(case.link("packages/shop/node_modules/oven", "../../oven"))
+    shared = (".venv", "packages/shop/node_modules")
+    links = find_links_to_checkout(case.root, [], case.environ, shared)
+    assert [one.source for one in links] == [str(site / "bread.pth"), str(link)]
+    assert case.links() == []
+
+
+def test_an_error_names_the_first_links(case: Case) -> None:
+    links = [CheckoutLink(f"l{number}", case.root) for number in range(8)]
     with pytest.raises(CubError) as refused:
-        bakery.run(no_checks=True, worktree=True)
-    refusal = refused.value
-    assert refusal.message.startswith(f"PYTHONPATH leads to {bakery.root}/src, so checks")
-    assert refusal.details == (f"PYTHONPATH leads to {bakery.root}",)
-    assert "without `--worktree`" in refusal.hint
-    assert not (bakery.cub / "worktrees").exists()
-    assert not (bakery.cub / "runs").exists()
-
-
-def test_a_tasks_own_check_is_looked_at(bakery: Shop) -> None:
-    bakery.client("true")
-    bakery.task(checks=[f"cd {bakery.root} && test -f kept.txt"])
-    with pytest.raises(CubError, match="the check `cd "):
-        bakery.run(worktree=True)
-
-
-def test_without_a_worktree_an_editable_install_is_as_it_should_be(bakery: Shop) -> None:
-    bakery.client("cat > /dev/null; echo x > made.txt")
-    bakery.task()
-    bakery.commit()
-    bakery.environ["PYTHONPATH"] += f":{bakery.root}"
-    assert bakery.run(no_checks=True).outcomes == ["ok"]
+        require_own_dependencies(links)
+    assert refused.value.message.startswith(f"l0 leads to {case.root}, so")
+    assert len(refused.value.details) == 6
+    assert refused.value.details[-1] == "and 2 more"
