@@ -32,7 +32,7 @@ def test_the_files_that_name_dependencies_count(
 
 
 def test_the_commands_count(project: Path, tmp_path: Path) -> None:
-    commands = (["a"], ["a", "b"], ["a b"], [])
+    commands: tuple[list[str], ...] = (["a"], ["a", "b"], ["a b"], [])
     keys = [_write(project, tmp_path, "uv.lock", "1", *words) for words in commands]
     assert len(set(keys)) == 4
 

@@ -100,7 +100,8 @@ def test_patterns_add_ignored_folders_and_nothing_else(folder: Folder) -> None:
     assert folder.shared("/data/models") == ["data/models"]
     assert folder.shared("data/", "models") == ["data"]
     assert folder.shared("*", "!/venv", "!/venv/x") == ["data", "deps"]
-    assert folder.shared("*.bin", "src/", "loose", ".cub", "[") == []
+    assert folder.shared("*.bin") == ["data/models"]  # all in it matches
+    assert folder.shared("src/", "loose", ".cub", "[") == []
     with pytest.raises(CubError, match="git"):
         list_shared_folders(folder.root.parent, ["data/"], ["data"])
 
