@@ -1,0 +1,174 @@
+"""Mount what a command sees, in the mount namespace of this process, which the launcher made.
+
+This imports little: it runs in launcher.py.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import stat
+
+from cub.place.landlock import CLibrary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Mount = tuple[str, str, str]
+
+
+_OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442  # system calls, the same on each CPU
+_CLONE_TREE = 0x1 | 0x80000 | 0x8000  # OPEN_TREE_CLONE, close on exec, with the mounts below
+_HERE, _EMPTY_PATH, _RECURSIVE, _FROM_FILE = -100, 0x1000, 0x8000, 0x4
+_READ_ONLY, _NO_DEVICES = 0x1, 0x4
+_PRIVATE, _NO_SUID_DEV, _NO_SUID_DEV_EXEC = 0x4000 | 0x40000, 0x6, 0xE
+# Root outside may write these without any capability, and change the host by that.
+_ROOT_PROC = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "driver", "scsi")
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "fuse", "kvm", "kfd")
+_DEVICE_FOLDERS = ("pts", "dri")
+CACHES = (".cache", ".vite")  # what tools write into a folder of dependencies
+
+
+def list_devices() -> list[str]:
+    """Return the devices that a command of root needs: no disk is among them."""
+    names = [*_DEVICES, *(name for name in os.listdir("/dev") if name.startswith("nvidia"))]
+    files = [f"/dev/{name}" for name in names]
+    folders = [f"/dev/{name}" for name in _DEVICE_FOLDERS]
+    return [
+        *(file for file in files if os.path.exists(file) and stat.S_ISCHR(os.stat(file).st_mode)),
+        *(folder for folder in folders if os.path.isdir(folder)),
+    ]
+
+
+def build_view(library: CLibrary, mounts: Sequence[Mount], is_root: bool) -> None:
+    """Make all of the host read-only, and mount these, in their order. Raises OSError.
+
+    Each is (action, source, target): `tmpfs` (its source is a mode), `read`, `write` or `layer`.
+    All sources are opened first: a mount may cover them.
+    """
+    library.call("mount", b"none", b"/", None, ctypes.c_ulong(_PRIVATE), None)
+    sources = [
+        None if action == "tmpfs" else _Tree(library, source) for action, source, _ in mounts
+    ]
+    lower = [
+        os.open(source, os.O_PATH) if action == "layer" else -1 for action, source, _ in mounts
+    ]
+    devices = [(_Tree(library, name), name) for name in (list_devices() if is_root else ())]
+    _set_attributes(library, _HERE, b"/", _READ_ONLY)
+    if devices:
+        _cover_devices(library, devices)
+    _mount(library, b"proc", "/proc", _NO_SUID_DEV_EXEC)
+    covers = [f"/proc/{name}" for name in (_ROOT_PROC if is_root else ())]
+    for path in filter(os.path.exists, covers):
+        _mount_read_only(_Tree(library, path), path)
+    for (action, mode, target), tree, file in zip(mounts, sources, lower, strict=True):
+        if tree is None:
+            _make_target(target, is_folder=True)
+            _mount(library, b"tmpfs", target, _NO_SUID_DEV, f"mode={mode}")
+        elif action == "write":
+            tree.mount(target)
+        elif action == "read" or not _mount_layer(library, file, target):
+            _mount_read_only(tree, target)
+            if action == "layer":
+                _mount_caches(library, target)
+
+
+def _cover_devices(library: CLibrary, devices: Sequence[tuple[_Tree, str]]) -> None:
+    """Leave only these devices usable: without that, root outside may write to disks."""
+    tree = _Tree(library, "/dev")
+    tree.set_attributes(_READ_ONLY | _NO_DEVICES)
+    tree.mount("/dev")
+    for device, name in devices:
+        device.mount(name)
+
+
+def _mount_read_only(tree: _Tree, target: str) -> None:
+    tree.set_attributes(_READ_ONLY)
+    tree.mount(target)
+
+
+def _mount_layer(library: CLibrary, lower: int, target: str) -> bool:
+    """Mount a folder so that what is written goes to memory; False if the kernel refuses it."""
+    _make_target(target, is_folder=True)
+    _mount(library, b"tmpfs", target, _NO_SUID_DEV)
+    files = [lower]
+    for name in ("upper", "work"):
+        os.mkdir(f"{target}/{name}")
+        files.append(os.open(f"{target}/{name}", os.O_PATH))
+    options = "lowerdir={},upperdir={},workdir={},userxattr"
+    try:
+        _mount(
+            library,
+            b"overlay",
+            target,
+            _NO_SUID_DEV,
+            options.format(*(f"/proc/self/fd/{file}" for file in files)),
+        )
+    except OSError:
+        library.call("umount", os.fsencode(target))
+        return False
+    finally:
+        for file in files:
+            os.close(file)
+    return True
+
+
+def _mount_caches(library: CLibrary, folder: str) -> None:
+    """Let tools write their caches into a folder of dependencies that is read-only."""
+    for name in CACHES:
+        if os.path.isdir(f"{folder}/{name}") and not os.path.islink(f"{folder}/{name}"):
+            _mount(library, b"tmpfs", f"{folder}/{name}", _NO_SUID_DEV)
+
+
+def _mount(library: CLibrary, kind: bytes, target: str, flags: int, options: str = "") -> None:
+    path, data = os.fsencode(target), options.encode() or None
+    try:
+        library.call("mount", kind, path, kind, ctypes.c_ulong(flags), data)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, target) from error
+
+
+def _set_attributes(library: CLibrary, folder: int, path: bytes, attributes: int) -> None:
+    """Set attributes of a mount and of all mounts in it."""
+    words = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
+    flags = ctypes.c_uint(_RECURSIVE | (0 if path else _EMPTY_PATH))
+    size = ctypes.c_size_t(ctypes.sizeof(words))
+    library.syscall(_MOUNT_SETATTR, folder, path, flags, words, size)
+
+
+class _Tree:
+    """Hold a copy of a folder with all mounts in it, or of a file, that is to be mounted."""
+
+    def __init__(self, library: CLibrary, source: str) -> None:
+        self._library = library
+        try:
+            self.file = library.syscall(_OPEN_TREE, _HERE, os.fsencode(source), _CLONE_TREE)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, source) from error
+        self.is_folder = stat.S_ISDIR(os.fstat(self.file).st_mode)
+
+    def set_attributes(self, attributes: int) -> None:
+        """Make it read-only, or without devices, with the mounts in it."""
+        _set_attributes(self._library, self.file, b"", attributes)
+
+    def mount(self, target: str) -> None:
+        """Mount it at `target`, which is made if it is missing."""
+        _make_target(target, self.is_folder)
+        path = os.fsencode(target)
+        try:
+            self._library.syscall(_MOVE_MOUNT, self.file, b"", _HERE, path, _FROM_FILE)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, target) from error
+        os.close(self.file)
+
+
+def _make_target(target: str, is_folder: bool) -> None:
+    """Make a file or folder to mount on, if it is missing. No symbolic link may lead there."""
+    if os.path.realpath(target) != target:
+        raise OSError(0, "a symbolic link leads elsewhere", target)
+    if os.path.lexists(target):
+        return
+    os.makedirs(target if is_folder else os.path.dirname(target), exist_ok=True)
+    if not is_folder:
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o666))
