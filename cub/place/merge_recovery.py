@@ -1,0 +1,165 @@
+"""Finish a merge into the person's checkout that was interrupted, or take it back.
+
+Once the branch is moved, the merge is finished; before that, it is taken back: a file that equals
+the commit's, is missing, or is a true prefix of it is the merge's, and all else is the person's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from cub.git.lock_files import remove_stale_locks
+from cub.git.process import decode_output, join_nul, run_git, try_git
+from cub.git.worktree import get_file_type
+from cub.place.checkout import Checkout
+from cub.place.fast_forward import (
+    GITLINK,
+    Change,
+    FastForward,
+    LockedIndex,
+    find_blocking_parent,
+    is_same,
+    list_changes,
+    list_differing,
+    read_index_entries,
+    write_index_entries,
+)
+
+
+def finish_interrupted_merge(checkout: Checkout, patience: float = 2.0) -> bool:
+    """Finish or take back the merge that a killed process left, if there is one.
+
+    Return False while another git may be in the way.
+    """
+    index = LockedIndex(checkout)
+    try:
+        value = json.loads(index.mark.read_bytes())
+    except FileNotFoundError:
+        return True
+    since, is_writing = value.pop("time"), value.pop("is_writing")
+    merge = FastForward(**{**value, "own_paths": tuple(value["own_paths"])})
+    remove_stale_locks(checkout.toplevel, since)
+    if not index.acquire(patience):
+        return False
+    try:
+        if is_writing:
+            settle_merge(index, merge)
+    finally:
+        index.release_lock()
+    index.mark.unlink()
+    return True
+
+
+def settle_merge(index: LockedIndex, merge: FastForward) -> bool:
+    """Finish a merge whose branch is moved, else take it back; return whether it is merged.
+
+    The index must be locked. If HEAD has left the commit that the merge started from, the files
+    are the person's, and stay.
+    """
+    top = index.checkout.toplevel
+    if read_commit(top, merge.ref) == merge.commit:
+        _finish_index(index, merge)
+        return True
+    if read_commit(top, "HEAD") == merge.old:
+        _take_back_files(top, merge)
+    return False
+
+
+def read_commit(toplevel: Path, ref: str) -> str:
+    """Return the commit of a ref; "" if there is none."""
+    words = ("rev-parse", "--quiet", "--verify", f"{ref}^{{commit}}")
+    return decode_output(try_git(toplevel, *words).stdout).strip()
+
+
+def _finish_index(index: LockedIndex, merge: FastForward) -> None:
+    """Bring the entries that are still of before to the commit."""
+    top = index.checkout.toplevel
+    index.copy_index()
+    old = {c.path: c for c in list_changes(top, merge.old, merge.start)} if _has_base(merge) else {}
+    changes = list_changes(top, merge.old, merge.commit)
+    staged = read_index_entries(top, [change.path for change in changes])
+    entries = [
+        (c.path, c.mode, c.oid)
+        for c in changes
+        if is_same(staged.get(c.path), c.old_mode, c.old_oid)
+        or (c.path in old and is_same(staged.get(c.path), old[c.path].mode, old[c.path].oid))
+    ]
+    write_index_entries(top, entries, index.environ)
+    try_git(top, "update-index", "-q", "--refresh", environ=index.environ)
+    index.install()
+
+
+def _has_base(merge: FastForward) -> bool:
+    return merge.start != merge.old
+
+
+def _take_back_files(toplevel: Path, merge: FastForward) -> None:
+    """Make what the merge has written what it was."""
+    changes = list_changes(toplevel, merge.start, merge.commit)
+    staged = read_index_entries(toplevel, [change.path for change in changes])
+    changes = [c for c in changes if not is_same(staged.get(c.path), c.mode, c.oid)]
+    changes = [c for c in changes if c.path not in merge.own_paths]
+    changes = [c for c in changes if GITLINK not in (c.old_mode, c.mode)]
+    for change in _select_written(toplevel, changes):
+        (toplevel / change.path).unlink(missing_ok=True)
+        _remove_empty_parents(toplevel, change.path)
+    sparse = {path for path, entry in staged.items() if entry.is_sparse}
+    _restore_missing(toplevel, [c for c in changes if c.old_mode and c.path not in sparse])
+
+
+def _select_written(toplevel: Path, changes: Sequence[Change]) -> list[Change]:
+    """Return the changes whose file is on disk as the merge wrote it, whole or in part."""
+    new = list_differing(toplevel, [(c.path, c.mode, c.oid) for c in changes])
+    old = list_differing(toplevel, [(c.path, c.old_mode, c.old_oid) for c in changes])
+    here = [c for c in changes if c.mode and not find_blocking_parent(toplevel, c.path)]
+    whole = [c for c in here if c.path not in new]
+    others = [c for c in changes if c.path in new and c.path in old]
+    others = [c for c in others if get_file_type(toplevel, c.path)]
+    parts = [c for c in others if _is_part(toplevel, c.path, c.mode, c.oid)]
+    # A kill while files are taken back leaves a part of the old content.
+    backs = [c for c in others if _is_part(toplevel, c.path, c.old_mode, c.old_oid)]
+    # git writes one file after the other, so only one can be half written.
+    return whole + [c for found in (parts, backs) if len(found) == 1 for c in found]
+
+
+def _is_part(toplevel: Path, path: str, mode: str, oid: str) -> bool:
+    """Return whether the file is a true prefix of what git writes there for this object."""
+    file = toplevel / path
+    if not mode.startswith("100") or file.is_symlink() or not file.is_file():
+        return False
+    words = ("cat-file", "--filters", f"--path={path}", oid)
+    whole = run_git(toplevel, *words)
+    size = file.stat().st_size
+    return size < len(whole) and file.read_bytes() == whole[:size]
+
+
+def _remove_empty_parents(toplevel: Path, path: str) -> None:
+    with suppress(OSError):
+        for parent in (toplevel / path).parents:
+            if parent == toplevel:
+                return
+            parent.rmdir()
+
+
+def _restore_missing(toplevel: Path, changes: Sequence[Change]) -> None:
+    """Write the files of before that are missing, where nothing of the person's is in the way."""
+    from tempfile import TemporaryDirectory
+
+    missing = [
+        c
+        for c in changes
+        if not os.path.lexists(toplevel / c.path) and not find_blocking_parent(toplevel, c.path)
+    ]
+    if not missing:
+        return
+    with TemporaryDirectory() as folder:
+        environ = {"GIT_INDEX_FILE": os.path.join(folder, "index")}  # noqa: PTH118
+        entries = [(c.path, c.old_mode, c.old_oid) for c in missing]
+        write_index_entries(toplevel, entries, environ)
+        words = ("checkout-index", "-q", "-z", "--stdin")
+        stdin = join_nul(c.path for c in missing)
+        run_git(toplevel, *words, stdin=stdin, environ=environ)
