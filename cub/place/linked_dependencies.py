@@ -94,6 +94,8 @@ def find_links_to_checkout(
 ) -> list[CheckoutLink]:
     """Return what leads from the environment, the text of a check, or a shared folder to files
     that git tracks in the checkout around `root`: a tree elsewhere has its own copy of these.
+
+    Left out are links of a shared node_modules: see `cub.place.shared_links`.
     """
     toplevel = Path(os.path.realpath(find_toplevel(root) or root))
     folders = [toplevel / path for path in shared]
@@ -133,9 +135,8 @@ def _iter_links(
     for folder in _list_site_folders((*_PROGRAMS, *words), environ, folders):
         yield from _iter_site_links(folder)
     # Node.js looks for modules in each folder above.
-    modules = [folder / "node_modules" for folder in (root, *root.parents)]
-    for folder in dict.fromkeys([*modules, *folders]):
-        if folder.name == "node_modules":
+    for folder in (one / "node_modules" for one in (root, *root.parents)):
+        if folder not in folders:  # those are linked into the tree entry by entry
             for entry in [*_glob(folder, "*"), *_glob(folder, "@*/*")]:
                 if entry.is_symlink():
                     yield CheckoutLink(entry.as_posix(), Path(os.path.realpath(entry)))

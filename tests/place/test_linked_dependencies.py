@@ -281,15 +281,18 @@ def test_a_pth_file_that_comes_before_all_variables_is_refused(case: Case, text:
     assert (found, target, case.variables()) == (source, "src", {})
 
 
-def test_environments_and_modules_that_are_shared_are_looked_at(case: Case) -> None:
+def test_environments_that_are_shared_are_looked_at(case: Case) -> None:
     site = case.root / ".venv/lib/python3.12/site-packages"
     site.mkdir(parents=True)
     (site / "bread.pth").write_text(f"{case.root}/src\n")
-    link = Path(case.link("packages/shop/node_modules/oven", "../../oven"))
-    shared = (".venv", "packages/shop/node_modules")
-    links = find_links_to_checkout(case.root, [], case.environ, shared)
-    assert [one.source for one in links] == [str(site / "bread.pth"), str(link)]
+    links = find_links_to_checkout(case.root, [], case.environ, [".venv"])
+    assert [one.source for one in links] == [str(site / "bread.pth")]
     assert case.links() == []
+
+
+def test_links_of_shared_modules_are_led_to_the_tree_elsewhere(case: Case) -> None:
+    case.link("node_modules/oven", "../packages/oven")
+    assert find_links_to_checkout(case.root, [], case.environ, ["node_modules"]) == []
 
 
 def test_an_error_names_the_first_links(case: Case) -> None:

@@ -1,0 +1,52 @@
+"""Link the person's dependency folders into a tree where they can't be bound over it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from cub.git.worktree import is_beyond_link
+
+_MODULES = "node_modules"
+_NESTED = (".bin",)  # and scopes, such as @types
+
+
+def link_shared_folders(toplevel: Path, tree: Path, paths: Iterable[str]) -> None:
+    """Make each of the checkout's folders be in the tree, as a link or, for node_modules, a folder
+    of links: those to packages of the project then lead to the tree's own.
+
+    What is there already stays.
+    """
+    for path in paths:
+        source, target = toplevel / path, tree / path
+        if os.path.lexists(target) or is_beyond_link(tree, path) or not source.is_dir():
+            continue
+        with suppress(OSError):  # a file of the tree is in the way
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.name == _MODULES:
+                _link_entries(source, target, toplevel, tree)
+            else:
+                target.symlink_to(source, target_is_directory=True)
+
+
+def _link_entries(source: Path, target: Path, toplevel: Path, tree: Path) -> None:
+    target.mkdir()
+    for entry in os.scandir(source):
+        path = target / entry.name
+        if entry.is_symlink():
+            text = os.readlink(entry.path)  # noqa: PTH115
+            path.symlink_to(_lead_to_tree(text, toplevel, tree))
+        elif entry.name in _NESTED or entry.name.startswith("@"):
+            _link_entries(source / entry.name, path, toplevel, tree)
+        else:
+            path.symlink_to(entry.path, target_is_directory=entry.is_dir())
+
+
+def _lead_to_tree(text: str, toplevel: Path, tree: Path) -> str:
+    """Return where a link of the checkout leads in the tree; a relative one stays as it is."""
+    path = Path(os.path.normpath(text))
+    if not path.is_absolute() or not path.is_relative_to(toplevel):
+        return text
+    return os.fspath(tree / path.relative_to(toplevel))
