@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +19,8 @@ from cub.place.folder import (
     write_repository,
 )
 from cub.place.hooks import bind_hooks
+from cub.place.shared_files import copy_included_files
+from cub.place.shared_links import link_shared_folders, list_mount_points, make_mount_points
 from cub.place.tree import (
     TreeState,
     check_out_tree,
@@ -178,8 +179,11 @@ class Place:
         head = (parent or base.commit, base.branch)
         write_repository(git, taken, alternates, head, hidden)
         self._fill_submodules(git)
-        self._copy_included(git)
-        self._place_shared(git)
+        settings, toplevel = self.settings, self.settings.checkout.toplevel
+        copy_included_files(toplevel, git.tree, settings.included)
+        is_bound = settings.kind.name == "bound"
+        place_folders = make_mount_points if is_bound else link_shared_folders
+        place_folders(toplevel, git.tree, settings.shared)
 
     def _fill_submodules(self, git: TreeGit) -> None:
         """Check out the submodules that the person has, from the objects that they have."""
@@ -197,25 +201,6 @@ class Place:
             check_out_tree(inner, commit)
             own = read_repository_settings(checkout)
             write_repository(inner, own, [self.folder.link_objects(name)], (commit, ""))
-
-    def _copy_included(self, git: TreeGit) -> None:
-        for path in self.settings.included:
-            source, target = self.settings.checkout.toplevel / path, git.tree / path
-            with suppress(OSError):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(source, target, follow_symlinks=False)
-
-    def _place_shared(self, git: TreeGit) -> None:
-        """Make the shared folders be there: to be bound over, or as links beside."""
-        for path in self.settings.shared:
-            target, source = git.tree / path, self.settings.checkout.toplevel / path
-            if os.path.lexists(target) or not source.is_dir():
-                continue
-            if self.settings.kind.name == "bound":
-                target.mkdir(parents=True)
-            else:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.symlink_to(source, target_is_directory=True)
 
     def _unlink_shared(self, git: TreeGit) -> None:
         for path in self.settings.shared:
@@ -246,10 +231,9 @@ class Place:
             *bind_hooks(checkout, is_committing=git.tree == self.folder.checks),
             *(Bind(os.fspath(path), os.fspath(path)) for path in settings.read_only),
         ]
-        for path in settings.shared:
+        for path in list_mount_points(checkout.toplevel, git.tree, settings.shared):
             name = os.fspath(checkout.toplevel / path)
-            if os.path.isdir(name):  # noqa: PTH112
-                binds.append(Bind(name, name, is_layered=True))
+            binds.append(Bind(name, name, is_layered=True))
         return View(
             git.tree,
             checkout.toplevel,

@@ -1,16 +1,34 @@
-"""Link the person's dependency folders into a tree where they can't be bound over it."""
+"""Make a tree have the person's dependency folders: as mount points, or as links."""
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from cub.git.worktree import is_beyond_link
+from cub.git.worktree import get_file_type, is_beyond_link
 
 _MODULES = "node_modules"
 _NESTED = (".bin",)  # and scopes, such as @types
+
+
+def make_mount_points(toplevel: Path, tree: Path, paths: Iterable[str]) -> None:
+    """Make folders in the tree for those of the checkout to be bound over."""
+    for path in paths:
+        if (toplevel / path).is_dir() and not is_beyond_link(tree, path):
+            with suppress(OSError):  # a file of the tree is in the way
+                (tree / path).mkdir(parents=True, exist_ok=True)
+
+
+def list_mount_points(toplevel: Path, tree: Path, paths: Iterable[str]) -> list[str]:
+    """Return the folders that are in both, and can be bound without leaving the tree."""
+    return [
+        path
+        for path in paths
+        if (toplevel / path).is_dir() and get_file_type(tree, path) == stat.S_IFDIR
+    ]
 
 
 def link_shared_folders(toplevel: Path, tree: Path, paths: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.place.shared_links import link_shared_folders
+from cub.place.shared_links import link_shared_folders, list_mount_points, make_mount_points
 
 
 @pytest.fixture
@@ -70,3 +70,19 @@ def test_nothing_is_linked_past_what_is_in_the_way(trees: tuple[Path, Path]) -> 
     assert not (top.parent / "env").exists()
     assert (tree / "b").read_text() == "tracked"
     assert (tree / "packages/env").is_symlink()
+
+
+def test_mount_points_are_folders_of_the_tree_itself(trees: tuple[Path, Path]) -> None:
+    top, tree = trees
+    paths = ["a/env", "b/env", "packages/env", "gone", "packages/oven/index.js"]
+    for path in paths[:3]:
+        (top / path).mkdir(parents=True)
+    (tree / "a").symlink_to(top.parent)
+    (tree / "b").write_text("tracked")
+    make_mount_points(top, tree, paths)
+    make_mount_points(top, tree, paths)
+    assert not (top.parent / "env").exists()
+    assert list_mount_points(top, tree, paths) == ["packages/env"]
+    (tree / "packages/env").rmdir()
+    (tree / "packages/env").symlink_to(top)
+    assert list_mount_points(top, tree, paths) == []
