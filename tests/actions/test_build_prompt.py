@@ -25,6 +25,7 @@ from cub.prompt.templates import load_shipped_templates
 from cub.store.jsonl import Record, encode_record
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.actions.helpers import init, write
+from tests.attempts import enter_attempt
 from tests.prompt.bakery import ITEMS, check, ended
 
 AT = "2026-02-01T00:00:00.000Z"
@@ -175,11 +176,9 @@ def test_outside_of_a_run_the_agent_commits_and_closes(prompt: Prompt) -> None:
     assert prompt("b-1", task("b-1"), config=config).endswith("3. Commit: `[b-1] B-1`\n")
 
 
-def test_inside_of_a_run_the_run_commits(
-    prompt: Prompt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CUB_TASK", "b-1")
-    monkeypatch.setenv("CUB_ATTEMPT", str(tmp_path))
+@pytest.mark.usefixtures("home")
+def test_inside_of_a_run_the_run_commits(prompt: Prompt, tmp_path: Path) -> None:
+    enter_attempt(tmp_path / "bakery", "b-1")
     own = prompt("b-1", task("b-1", issue_type="bug"))
     assert own.endswith("Leave your changes uncommitted: the run commits them as `bug(b-1): B-1`\n")
     assert "- Inside a run, closing is a request: the run's own checks decide.\n" in own

@@ -20,6 +20,7 @@ from cub.project.config_layers import get_user_config_path, resolve_config
 from cub.project.executable_config import list_config_commands
 from cub.project.project import Project
 from cub.project.trust_store import make_trusted_commands, save_trust
+from tests.attempts import enter_attempt
 
 STATUS = {"name": "Status", "command": "git status"}
 
@@ -129,11 +130,8 @@ def test_what_is_the_person_s_own_needs_none(shelf: Path) -> None:
     assert len(prepare(shelf, environ={"CUB_CONTEXT_COMMANDS": "[]"}).commands) == 0
 
 
-def test_inside_an_attempt_nothing_runs(
-    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CUB_ATTEMPT", str(tmp_path))
-    monkeypatch.setenv("CUB_TASK", "s-1")
+def test_inside_an_attempt_nothing_runs(shelf: Path) -> None:
+    enter_attempt(shelf, "s-1")
     assert prepare(shelf).commands == ()
     with pytest.raises(CubError, match="inside an attempt"):
         prepare(shelf, ContextOptions(exec_lines=("date",)))

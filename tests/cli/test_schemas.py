@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from cub.actions.schemas import CONFIG, bundle_schema, list_schemas
 from cub.cli.app import app
+from tests.attempts import enter_attempt
 from tests.cli.shapes import definitions, fault, unseen
 from tests.cli.stories import HEAT, STORIES, Scene, Story
 from tests.cli.tasks import OVEN, put
@@ -103,13 +104,10 @@ def test_every_command_has_errors_of_one_shape(command: str, scene: Scene) -> No
 
 
 @pytest.mark.parametrize("verb", ["claim", "close"])
-def test_an_agent_gets_its_own_task_as_it_is(
-    verb: str, scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_agent_gets_its_own_task_as_it_is(verb: str, scene: Scene) -> None:
     root = scene.project()
     put(root, OVEN)
-    monkeypatch.setenv("CUB_TASK", HEAT)
-    monkeypatch.setenv("CUB_ATTEMPT", str(scene.home))
+    enter_attempt(root, HEAT)
     found = call_for_json(root, "task", verb, HEAT)
     assert (fault("tasks", found), found["tasks"][0]["status"]) == ("", "open")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cub.store.store_paths import TASKS_FILE
+from tests.attempts import enter_attempt
 from tests.cli.tasks import ALL, put
 from tests.cli.terminal import in_terminal
 from tests.conftest import Cub, tree
@@ -86,11 +87,10 @@ def test_a_person_is_asked(project: Path, home: Path, answer: str, code: int) ->
     assert (b"deleted_at" in (project / TASKS_FILE).read_bytes()) == (not code)
 
 
-def test_an_attempt_deletes_nothing(cub: Cub, project: Path, tmp_path: Path) -> None:
+def test_an_attempt_deletes_nothing(cub: Cub, project: Path) -> None:
     put(project, *ALL)
+    enter_attempt(project, "b-shop1.2")
     before = tree(project)
-    done = cub(
-        "task", "delete", "shop1.2", "--yes", CUB_TASK="b-shop1.2", CUB_ATTEMPT=str(tmp_path)
-    )
+    done = cub("task", "delete", "shop1.2", "--yes")
     assert (done.code, tree(project)) == (1, before)
     assert done.err.startswith("error: an attempt cannot delete shop1.2")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cub.store.store_paths import TASKS_FILE
+from tests.attempts import enter_attempt
 from tests.cli.tasks import ALL, add, put
 from tests.conftest import Cub, tree
 
@@ -34,16 +35,14 @@ def test_other_names_do_the_same(
     )
 
 
-def test_in_an_attempt_other_names_ask_as_their_originals_do(
-    cub: Cub, project: Path, tmp_path: Path
-) -> None:
+def test_in_an_attempt_other_names_ask_as_their_originals_do(cub: Cub, project: Path) -> None:
     key = add(cub)
     before = tree(project)
-    inside = {"CUB_TASK": key, "CUB_ATTEMPT": str(tmp_path)}
-    assert cub("task", "start", key, **inside).out == f"{key} is already yours.\n"
-    done = cub("task", "done", key, "--reason", "no_change", **inside)
+    mailbox = enter_attempt(project, key)
+    assert cub("task", "start", key).out == f"{key} is already yours.\n"
+    done = cub("task", "done", key, "--reason", "no_change")
     assert done.out.startswith(f"Asked the run to close {key} (no_change)")
-    assert json.loads((tmp_path / "request.json").read_text())["reason"] == "no_change"
+    assert json.loads((mailbox / "request.json").read_text())["reason"] == "no_change"
     assert tree(project) == before
 
 

@@ -83,7 +83,7 @@ def collect_attempt_edits(before: bytes, after: bytes, task_id: str) -> AttemptE
             messages.append(f"the attempt changed the checks of {task_id}: not taken over")
     others = [key for key in new.all_ids if key in known and _is_newer(old, new, key)]
     if others := [key for key in others if key != task_id or key not in new]:
-        what = f"the attempt changed {join_first(others)}, outside of its own task"
+        what = f"the attempt changed {join_first(others)} in its copy of the tasks"
         messages.append(f"{what}: not taken over")
     return AttemptEdits(added, own, tuple(messages), request)
 

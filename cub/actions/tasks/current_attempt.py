@@ -20,6 +20,7 @@ from cub.files.read_files import read_prefix
 from cub.files.signed_state import find_project_state, read_signed
 from cub.processes.process_tree import iter_ancestor_pids, iter_keeper_marks
 from cub.store.task_index import TaskIndex
+from cub.store.timestamps import utc_now
 
 RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE = "CUB_RUN", "CUB_TASK", "CUB_ATTEMPT"
 ATTEMPT_VARIABLES = (RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE, "CUB_AGENT")
@@ -54,7 +55,7 @@ def find_mailbox(root: Path) -> Path:
 
 def write_attempt(mailbox: Path, task_id: str, run: str) -> None:
     """Write which attempt a mailbox belongs to, for commands in it. Raises OSError."""
-    tree = {"task": task_id, "run": run}
+    tree = {"task": task_id, "run": run, "at": utc_now()}
     replace_file(mailbox / ATTEMPT_FILE, [json.dumps(tree).encode()])
 
 
@@ -66,7 +67,8 @@ def find_current_attempt(root: Path) -> CurrentAttempt | None:
     """
     mailbox = find_mailbox(root)
     if mailbox.is_dir():
-        return CurrentAttempt(str(_read_json(mailbox, ATTEMPT_FILE).get("task", "")), mailbox)
+        facts = _read_json(mailbox, ATTEMPT_FILE)
+        return CurrentAttempt(str(facts.get("task", "")), mailbox, str(facts.get("at", "")))
     if mark := find_attempt_mark(root):
         return CurrentAttempt(mark.task_id, Path(mark.mailbox))
     return CurrentAttempt("", None) if is_in_run(root) else None
@@ -106,13 +108,15 @@ def is_run_alive(state: Path) -> bool:
 
 
 class CurrentAttempt(NamedTuple):
-    """Describe a running attempt: its task, and the folder for requests.
+    """Describe a running attempt: its task, the folder for requests, and when it began.
 
-    The task is "", and the folder None, for what the run itself started, such as a hook.
+    The task is "", and the folder None, for what the run itself started, such as a hook. Where an
+    attempt has no copy of the tasks, its beginning is "".
     """
 
     task_id: str
     mailbox: Path | None
+    timestamp: str = ""
 
     def require_own_task(self, tasks: TaskIndex, keys: Sequence[str], verb: str) -> None:
         """Raise CubError for a task that is not the attempt's."""
@@ -122,6 +126,18 @@ class CurrentAttempt(NamedTuple):
             if key != self.task_id:
                 hint = "work on one task at a time; describe the follow-up in your final message"
                 raise CubError(f"an attempt at {self.task_id} cannot {verb} {key}", hint=hint)
+
+    def require_editable(self, tasks: TaskIndex, key: str, *, checks: bool = False) -> None:
+        """Raise CubError for a task that is neither the attempt's nor one that it has added.
+
+        The run would not take the edit over; nor would it other `checks` of the attempt's own task.
+        """
+        task = tasks[tasks.find_id(key)]
+        if self.timestamp and task.created_at >= self.timestamp:
+            return
+        self.require_own_task(tasks, [key], "edit")
+        if checks:
+            self.refuse([task.id], "change the checks of")
 
     def refuse(self, keys: Sequence[str], verb: str) -> None:
         """Raise CubError for what only the run or a person does."""

@@ -12,7 +12,7 @@ import pytest
 
 from cub.errors import CubError
 from tests.actions.run import full_disk_run
-from tests.actions.run.attacked import CHECK, is_untouched, prepare
+from tests.actions.run.attacked import CHECK, awaits_places, is_untouched, prepare
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.actions.run.sound import require_told
@@ -28,64 +28,46 @@ def shop(copy_shop: CopyShop) -> Shop:
     return made
 
 
-@pytest.mark.parametrize("kind", keep_few(["link", "link inside", "file", "fifo"], 2))
-def test_another_thing_in_the_place_of_cubs_folder_ends_the_run(
-    shop: Shop, tmp_path: Path, kind: str
-) -> None:
-    """27, 30: things were written wherever a link led, and the files were left as they were."""
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "tasks.jsonl").write_text("theirs\n")
-    make = {
-        "link": f"ln -s {outside} .cub",
-        "link inside": "mkdir inside; ln -s inside .cub",
-        "file": "echo mine > .cub",
-        "fifo": "mkfifo .cub",
-    }[kind]
-    shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; rm -rf .cub; {make}")
-    done = shop.run(checks=CHECK)
-    assert (done.outcomes, done.end["end"]) == (["unknown"], "damaged")
-    assert ".cub was replaced with a" in done.of("attempt_end")[0]["fail"]["reason"]
-    assert done.end["hint"]
+@awaits_places
+@pytest.mark.parametrize(
+    "shell",
+    keep_few(
+        [
+            *(
+                f"rm -rf .cub; {make}"
+                for make in (
+                    "ln -s $OLDPWD .cub",
+                    "echo mine > .cub",
+                    "mkfifo .cub",
+                    "mkdir in; ln -s in .cub",
+                )
+            ),
+            *(
+                f"rm .cub/{name}; {make} .cub/{name}"
+                for make in ("mkdir", "mkfifo", "ln -s /etc/hostname")
+                for name in ("tasks.jsonl", "ledger.jsonl", "constitution.md", "config.yaml")
+            ),
+            "ln -sf nowhere .cub/lock",
+            "chmod 000 .cub .cub/tasks.jsonl",
+            "rm -rf .cub/runs; ln -s $OLDPWD .cub/runs",
+        ],
+        6,
+    ),
+)
+def test_whatever_becomes_of_cubs_folder_the_checkout_has_its_own(shop: Shop, shell: str) -> None:
+    """27, 30, R17: things were written wherever a link led, and no later run could begin."""
+    shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; {shell}")
+    shop.set_checks(CHECK)
+    names = ("constitution.md", "config.yaml")
+    before = [((shop.cub / name).read_bytes(), (shop.cub / name).stat().st_mode) for name in names]
+    done = shop.run(once=True)
+    assert not done.end["ok"]
     require_told(shop, done)
-    assert [path.name for path in outside.iterdir()] == ["tasks.jsonl"]
-    assert (outside / "tasks.jsonl").read_text() == "theirs\n"
-    assert (shop.cub / "constitution.md").read_text() == "# Ours\n"
+    assert [
+        ((shop.cub / name).read_bytes(), (shop.cub / name).stat().st_mode) for name in names
+    ] == before
     assert shop.status() == "retry"
     assert is_untouched(shop)
-    shop.client("cat > /dev/null; echo C > c.py")
-    assert shop.run(checks=CHECK).outcomes == ["ok"]
-
-
-@pytest.mark.parametrize(
-    "name", keep_few(["tasks.jsonl", "ledger.jsonl", "constitution.md", "config.yaml"], 2)
-)
-@pytest.mark.parametrize("make", keep_few(["mkdir", "mkfifo", "ln -s /etc/hostname"], 2))
-def test_another_thing_in_the_place_of_a_file_of_cubs(shop: Shop, name: str, make: str) -> None:
-    shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; rm .cub/{name}; {make} .cub/{name}")
-    shop.set_checks(CHECK)
-    before = (shop.cub / name).read_bytes() if name != "ledger.jsonl" else b""
-    done = shop.run()
-    assert (done.outcomes, done.end["end"]) == (["unknown"], "damaged")
-    require_told(shop, done)
-    assert is_untouched(shop)
-    if name in ("config.yaml", "constitution.md"):
-        assert (shop.cub / name).read_bytes() == before
-
-
-@pytest.mark.parametrize("make", ["mkdir -p .cub/lock/x", "ln -sf nowhere .cub/lock"])
-@pytest.mark.thorough
-def test_another_thing_in_the_place_of_the_lock_keeps_no_later_run_out(
-    shop: Shop, make: str
-) -> None:
-    """R17: every later command that writes ended with an error."""
-    shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; {make}")
-    done = shop.run(checks=CHECK)
-    assert (done.outcomes, done.end["end"]) == (["unknown"], "damaged")
-    assert ".cub/lock was replaced with a" in done.of("attempt_end")[0]["fail"]["reason"]
-    assert is_untouched(shop)
-    shop.client("cat > /dev/null; echo C > c.py")
-    assert shop.run(checks=CHECK).outcomes == ["ok"]
 
 
 def test_a_folder_in_the_place_of_the_lock_in_git_is_named_with_what_to_do(shop: Shop) -> None:
@@ -96,27 +78,6 @@ def test_a_folder_in_the_place_of_the_lock_in_git_is_named_with_what_to_do(shop:
         shop.run(checks=CHECK)
     assert str(error.value) == f"{lock.as_posix()}: this is a directory, not a file"
     assert error.value.hint == f"delete it: rm -r {lock.as_posix()}"
-
-
-def test_rights_of_cubs_folder_are_given_back(shop: Shop) -> None:
-    shop.client("cat > /dev/null; echo C > c.py; chmod 000 .cub .cub/tasks.jsonl")
-    modes = [(shop.cub / name).stat().st_mode for name in ("", "tasks.jsonl")]
-    assert shop.run(checks=CHECK).outcomes == ["ok"]
-    assert [(shop.cub / name).stat().st_mode for name in ("", "tasks.jsonl")] == modes
-
-
-@pytest.mark.parametrize("link", ["runs", "runs/$CUB_RUN", "runs/$CUB_RUN/s-1/1"])
-def test_nothing_is_written_behind_a_link_in_what_is_shown(
-    shop: Shop, tmp_path: Path, link: str
-) -> None:
-    outside = tmp_path / "outside"
-    (outside / "s-1/1").mkdir(parents=True)
-    moves = f"rm -rf .cub/{link}; ln -s {outside} .cub/{link}"
-    shop.client(f"cat > /dev/null; echo 'A = 2' > a.py; {moves}")
-    shop.run(checks=CHECK, once=True)
-    assert [path for path in outside.rglob("*") if path.is_file()] == []
-    assert shop.status() == "retry"
-    assert is_untouched(shop)
 
 
 @pytest.mark.parametrize("name", keep_few(["checks.log", "changes.patch", "result.json", "git"], 2))

@@ -68,29 +68,6 @@ def test_an_orphan_is_inside_as_well(shop: Shop) -> None:
     assert shop.status() == "retry"
 
 
-@pytest.mark.thorough
-def test_a_forged_result_ends_no_attempt(shop: Shop) -> None:
-    """10b: after it, the task could be closed."""
-    attack(shop, f"echo {{}} > $CUB_ATTEMPT/result.json; {_CUB} task close s-1; exit 1")
-    assert shop.status() == "retry"
-
-
-@pytest.mark.parametrize("own", [True, False])
-def test_a_status_that_is_written_by_hand_does_not_stay(shop: Shop, own: bool) -> None:
-    """10c: it stayed closed, with the highest revision and an event that tells of it."""
-    shop.task("s-2", status="parked")
-    key = "s-1" if own else "s-2"
-    line = {"id": key, "title": "x", "status": "closed", "close_reason": "done", "rev": 99}
-    event = {"v": 1, "ev": "task_state", "task": key, "status": "closed", "by": "ida"}
-    forge = f"sed -i '/\"{key}\"/d' .cub/tasks.jsonl; echo '{json.dumps(line)}' >> .cub/tasks.jsonl"
-    shop.client(
-        f"cat > /dev/null; {forge}; echo '{json.dumps(event)}' >> .cub/ledger.jsonl; exit 1"
-    )
-    done = shop.run(checks=CHECK, once=True)
-    assert shop.status(key) == ("retry" if own else "parked")
-    assert own or "the task s-2 was set to closed outside of a run" in done.notices
-
-
 @pytest.mark.parametrize("way", keep_few(["", *_WAYS, f"XDG_STATE_HOME=$PWD/.. {_WAYS[0]}"], 1))
 def test_an_agent_can_not_trust_its_own_commands(shop: Shop, way: str) -> None:
     """11: it could, without the variables of its attempt."""

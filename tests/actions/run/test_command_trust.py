@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from cub.project.project import Project
 from cub.project.trust_store import load_trust, save_trust
 from cub.store.events import Event
 from tests.actions.run.shop import Shop
+from tests.attempts import enter_attempt
 from tests.conftest import Cub, git
 from tests.examples import keep_few
 
@@ -332,18 +334,19 @@ def test_a_check_that_a_person_adds_is_agreed_to(stall: Shop, cub: Cub, state: P
 
 def test_a_check_that_is_added_in_an_attempt_is_not(stall: Shop, cub: Cub, state: Path) -> None:
     trust_project(_stores(stall), {})
-    inside = {
-        "XDG_STATE_HOME": str(state), "CUB_TASK": "s-1", "CUB_ATTEMPT": str(stall.root),
-        "CUB_ROOT": str(stall.root),
-    }  # fmt: skip
+    mailbox = enter_attempt(stall.root, "s-1")
+    inside = {"XDG_STATE_HOME": str(state), "CUB_ROOT": str(stall.root)}
     assert cub("task", "add", "More", "--check", "touch ../ran", **inside).code == 0
+    shutil.rmtree(mailbox)
     assert list(_refused(stall)) == ["a task's check: touch ../ran"]
 
 
 def test_an_agent_can_not_agree_for_the_person(stall: Shop, cub: Cub, state: Path) -> None:
-    inside = {"XDG_STATE_HOME": str(state), "CUB_TASK": "s-1", "CUB_ATTEMPT": str(stall.root)}
-    assert cub("trust", **inside).code == 1
-    assert not state.exists()
+    mailbox = enter_attempt(stall.root, "s-1")
+    done = cub("trust", XDG_STATE_HOME=str(state))
+    assert (done.code, done.err) == (1, "error: commands cannot be trusted inside an attempt\n")
+    shutil.rmtree(mailbox)
+    assert not [path for path in state.rglob("*") if path.is_file()]
     assert _refused(stall)
 
 

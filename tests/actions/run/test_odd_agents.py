@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,10 +10,10 @@ import pytest
 from cub.actions.tasks.stores import install_git_files, open_stores
 from cub.actions.tasks.task_edits import delete_tasks
 from cub.actions.tasks.transitions import reopen_tasks
-from cub.errors import CubError
 from cub.files import lock_project
 from cub.project.project import Project
 from cub.store.events import Event
+from tests.actions.run.attacked import awaits_places
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.actions.run.sound import require_told, seen
@@ -54,54 +53,55 @@ def _require_history(shop: Shop) -> None:
 
 
 _CLOSES = "sed -i 's/in_progress/closed/' .cub/tasks.jsonl"
+_DELETES = """sed -i 's/"rev"/"deleted_at":"2026-01-01T09:00:00.000Z","rev"/' .cub/tasks.jsonl"""
 
 
-def test_a_task_that_an_agent_closes_by_hand_is_decided_by_the_checks(stocked: Shop) -> None:
-    done = _work(stocked, f"{_CLOSES}; echo 'a.py:1:1: F821 x' > wrong", checks=CHECK)
-    assert (done.outcomes, stocked.status()) == (["checks_failed"], "retry")
+@awaits_places
+@pytest.mark.parametrize(
+    ("more", "outcome", "status"),
+    [
+        ("echo 'a.py:1:1: F821 x' > wrong", "checks_failed", "retry"),
+        ("true", "no_changes", "retry"),
+        (_MAKE, "ok", "closed"),
+    ],
+)
+def test_a_task_that_an_agent_closes_by_hand_is_decided_by_the_run(
+    stocked: Shop, more: str, outcome: str, status: str
+) -> None:
+    done = _work(stocked, f"{_CLOSES}; {more}", checks=CHECK)
+    assert (done.outcomes, stocked.status()) == ([outcome], status)
     require_told(stocked, done)
 
 
-def test_a_task_that_is_closed_by_hand_with_nothing_done_is_not_done(stocked: Shop) -> None:
-    done = _work(stocked, _CLOSES)
-    assert (done.outcomes, stocked.status()) == (["no_changes"], "retry")
-
-
-def test_a_task_that_is_closed_by_hand_after_good_work_is_closed_by_the_run(stocked: Shop) -> None:
-    done = _work(stocked, f"{_CLOSES}; {_MAKE}", checks=CHECK)
-    assert (done.outcomes, stocked.status()) == (["ok"], "closed")
-    assert stocked.record()["close_reason"] == "done"
-    assert not stocked.record().get("lease")
+@awaits_places
+@pytest.mark.parametrize("end", ["", "; exit 1"])
+@pytest.mark.parametrize(
+    "shell",
+    keep_few(
+        [
+            *(f"{way} .cub/{name}.jsonl" for way in ("rm", "echo >", "sed -i 1d", "chmod 0")
+              for name in ("tasks", "ledger")),
+            _DELETES, "rm -rf .cub/runs", "rm .cub/tasks.jsonl; mkfifo .cub/tasks.jsonl",
+            "git checkout -q HEAD -- .cub",
+        ],
+        4,
+    ),
+)  # fmt: skip
+def test_whatever_becomes_of_the_copies_the_stores_stay(
+    stocked: Shop, shell: str, end: str
+) -> None:
+    done = _work(stocked, f"{_MAKE}; {shell}{end}", checks=CHECK)
+    require_told(stocked, done)
+    assert done.outcomes == ["harness_exit" if end else "ok"]
+    assert (stocked.status(), stocked.status("s-2")) == ("retry" if end else "closed", "parked")
+    assert stocked.record("s-2")["notes"] == "by hand"
+    _require_history(stocked)
+    assert ("in its copy of the tasks: not taken over" in done.notices) == (shell == _DELETES)
 
 
 def test_edits_of_the_stores_alone_are_no_work(stocked: Shop) -> None:
     done = _work(stocked, f"{_CUB} task add 'More of it'; sed -i s/hand/me/ .cub/tasks.jsonl")
     assert done.outcomes == ["no_changes"]
-
-
-@pytest.mark.parametrize("end", ["", "; exit 1"])
-def test_lines_of_other_tasks_that_an_agent_deletes_are_back(stocked: Shop, end: str) -> None:
-    done = _work(stocked, f"{_MAKE}; sed -i /s-2/d .cub/tasks.jsonl{end}")
-    assert stocked.record("s-2")["notes"] == "by hand"
-    assert "the task s-2 was removed, and is restored" in done.notices
-    assert stocked.status() == ("retry" if end else "closed")
-
-
-def test_an_agents_own_line_that_it_deletes_is_back(stocked: Shop) -> None:
-    done = _work(stocked, f"{_MAKE}; sed -i /s-1/d .cub/tasks.jsonl")
-    assert (done.outcomes, stocked.status()) == (["ok"], "closed")
-
-
-_DELETED = (
-    """sed -i '/"%s"/s/"rev"/"deleted_at":"2026-01-01T09:00:00.000Z","rev"/' .cub/tasks.jsonl"""
-)
-_AS_A_PERSON = f"env -u CUB_RUN -u CUB_TASK -u CUB_ATTEMPT {_CUB} task"
-
-
-def test_its_own_task_that_an_agent_marks_as_deleted_is_back(stocked: Shop) -> None:
-    done = _work(stocked, f"{_MAKE}; {_DELETED % 's-1'}")
-    assert (done.outcomes, stocked.status()) == (["ok"], "closed")
-    assert "the task s-1 was deleted outside of a run, and is restored" in done.notices
 
 
 def test_a_task_that_a_person_deletes_meanwhile_stays_deleted(stocked: Shop) -> None:
@@ -119,22 +119,6 @@ def test_a_task_that_a_person_deletes_meanwhile_stays_deleted(stocked: Shop) -> 
         ["s-1", "s-2"],
         {},
     )
-
-
-def test_a_task_that_was_deleted_before_is_not_brought_back_by_a_checkout(stocked: Shop) -> None:
-    stocked.client(f"cat > /dev/null; {_MAKE}; git checkout -q HEAD -- .cub/tasks.jsonl")
-    stocked.commit("stock")
-    gone = {"rev": 2, "deleted_at": "2026-01-02T00:00:00.000Z"}
-    stocked.task("s-2", **gone, created_at=stocked.record("s-2")["created_at"])
-    assert stocked.run(once=True).outcomes == ["ok"]
-    assert [*stocked.tasks().deleted_summaries] == ["s-2"]
-
-
-@pytest.mark.parametrize("way", ["echo >", "rm", "truncate -s 0"])
-def test_tasks_that_are_thrown_away_are_all_back(stocked: Shop, way: str) -> None:
-    done = _work(stocked, f"{_MAKE}; {way} .cub/tasks.jsonl")
-    assert done.outcomes == ["ok"]
-    assert (stocked.status(), stocked.status("s-2")) == ("closed", "parked")
 
 
 def test_a_task_that_an_agent_adds_by_hand_stays(stocked: Shop) -> None:
@@ -164,61 +148,6 @@ def test_garbage_in_the_ledger_hides_nothing(stocked: Shop, garbage: str) -> Non
     require_told(stocked, done)
     assert done.outcomes == ["ok"]
     _require_history(stocked)
-
-
-@pytest.mark.parametrize("end", ["", "; exit 1"])
-@pytest.mark.parametrize("shell", ["rm -rf .cub", "mv .cub elsewhere"])
-def test_all_of_cubs_folder_may_be_taken_away(stocked: Shop, shell: str, end: str) -> None:
-    done = _work(stocked, f"{_MAKE}; {shell}{end}")
-    (end_event,) = require_told(stocked, done)
-    assert (stocked.status(), end_event["ok"]) == ("retry", False)
-    assert stocked.record("s-2")["notes"] == "by hand"
-    _require_history(stocked)
-    assert (stocked.cub / "constitution.md").read_text() == "# Ours\n"
-    assert "harnesses" in (stocked.cub / "config.yaml").read_text()
-    assert (stocked.cub / ".gitignore").exists()
-    assert (stocked.cub / "agents/mine.md").read_text() == "an agent\n"
-
-
-@pytest.mark.parametrize("way", ["rm", "echo >", "truncate -s 0", "sed -i 1d"])
-def test_a_ledger_that_is_thrown_away_is_back(stocked: Shop, way: str) -> None:
-    done = _work(stocked, f"{_MAKE}; {way} .cub/ledger.jsonl")
-    require_told(stocked, done)
-    assert done.outcomes == ["ok"]
-    _require_history(stocked)
-
-
-def test_the_folder_of_the_run_may_be_taken_away(stocked: Shop) -> None:
-    done = _work(stocked, f"{_MAKE}; rm -rf .cub/runs", checks=CHECK)
-    require_told(stocked, done)
-    assert (done.outcomes, stocked.status()) == (["ok"], "closed")
-
-
-@pytest.mark.parametrize("name", ["tasks.jsonl", "ledger.jsonl"])
-def test_a_link_in_place_of_a_store_leads_nowhere_else(stocked: Shop, name: str) -> None:
-    outside = stocked.root.parent / "outside"
-    outside.mkdir()
-    (outside / "f").write_text("theirs\n")
-    done = _work(stocked, f"{_MAKE}; rm .cub/{name}; ln -s {outside / 'f'} .cub/{name}")
-    assert len(done.outcomes) == 1
-    assert (outside / "f").read_text() == "theirs\n"
-    assert list(outside.iterdir()) == [outside / "f"]
-
-
-@pytest.mark.parametrize("end", ["", "; exit 1"])
-def test_what_could_not_be_told_is_told_by_the_next_run(stocked: Shop, end: str) -> None:
-    """An error in the middle of the bookkeeping is as good as a run that was killed there."""
-    before = seen(stocked).files
-    with suppress(CubError):
-        _work(stocked, f"{_MAKE}; chmod 400 .cub/ledger.jsonl{end}")
-    (stocked.cub / "ledger.jsonl").chmod(0o644)
-    stocked.client("cat > /dev/null")
-    done = stocked.run(once=True, label="none")
-    assert [event["ok"] for event in stocked.ledger("attempt_end")] == [not end]
-    assert stocked.status() == ("retry" if end else "closed")
-    assert ("task(s-1): Do s-1" in stocked.log()) is not bool(end)
-    assert (seen(stocked).files == before) is bool(end)
-    assert done.end["end"] == "nothing_ready"
 
 
 def _said(done: Done) -> str:

@@ -145,6 +145,7 @@ def edit(
     others: dict[str, Any] = {"checks": []} if no_checks else {}
     fields = options.read_fields(context, title=title, parent=parent, **others)
     stores = open_task_stores(context)
+    _require_editable(stores, key, checks=fields.checks is not None)
     if all(value is None for value in (*asdict(fields).values(), unlabel, note)):
         result = edit_in_editor(stores, key)
     else:
@@ -177,8 +178,16 @@ def _set_dependencies(
     from cub.actions.tasks.task_edits import set_dependencies
 
     stores = open_task_stores(context)
+    _require_editable(stores, key)
     result = set_dependencies(stores, key, others, remove=remove)
     print_task_result(stores, result, "Changed", json=json)
+
+
+def _require_editable(stores: Stores, key: str, *, checks: bool = False) -> None:
+    from cub.actions.tasks.current_attempt import find_current_attempt
+
+    if attempt := find_current_attempt(stores.root):
+        attempt.require_editable(stores.backend.read_tasks(), key, checks=checks)
 
 
 def _trust_checks(stores: Stores, checks: Sequence[str]) -> None:
