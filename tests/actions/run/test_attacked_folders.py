@@ -36,7 +36,7 @@ def shop(copy_shop: CopyShop) -> Shop:
             *(
                 f"rm -rf .cub; {make}"
                 for make in (
-                    "ln -s $OLDPWD .cub",
+                    "ln -s .. .cub",
                     "echo mine > .cub",
                     "mkfifo .cub",
                     "mkdir in; ln -s in .cub",
@@ -49,7 +49,7 @@ def shop(copy_shop: CopyShop) -> Shop:
             ),
             "ln -sf nowhere .cub/lock",
             "chmod 000 .cub .cub/tasks.jsonl",
-            "rm -rf .cub/runs; ln -s $OLDPWD .cub/runs",
+            "rm -rf .cub/runs; ln -s .. .cub/runs",
         ],
         6,
     ),

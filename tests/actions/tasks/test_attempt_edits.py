@@ -198,9 +198,9 @@ def _link_folder(path: Path) -> None:
 @pytest.mark.parametrize(
     "put",
     [
-        lambda path: path.unlink() or os.mkfifo(path),
-        lambda path: path.unlink() or path.mkdir(),
-        lambda path: path.unlink() or path.symlink_to("/dev/zero"),
+        lambda path: (path.unlink(), os.mkfifo(path)),
+        lambda path: (path.unlink(), path.mkdir()),
+        lambda path: (path.unlink(), path.symlink_to("/dev/zero")),
         lambda path: os.truncate(path, 1 << 30),
         _link_folder,
     ],
