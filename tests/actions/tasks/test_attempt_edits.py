@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,11 @@ def test_lines_that_are_gone_old_or_broken_say_nothing(
     assert (bakery / TASKS_FILE).read_bytes() == kept
 
 
+def _replace(path: Path, make: Callable[[Path], object]) -> None:
+    path.unlink()
+    make(path)
+
+
 def _link_folder(path: Path) -> None:
     path.unlink()
     path.parent.rmdir()
@@ -198,9 +204,9 @@ def _link_folder(path: Path) -> None:
 @pytest.mark.parametrize(
     "put",
     [
-        lambda path: (path.unlink(), os.mkfifo(path)),
-        lambda path: (path.unlink(), path.mkdir()),
-        lambda path: (path.unlink(), path.symlink_to("/dev/zero")),
+        partial(_replace, make=os.mkfifo),
+        partial(_replace, make=Path.mkdir),
+        partial(_replace, make=lambda path: path.symlink_to("/dev/zero")),
         lambda path: os.truncate(path, 1 << 30),
         _link_folder,
     ],

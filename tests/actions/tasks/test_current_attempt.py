@@ -51,6 +51,11 @@ def test_who_deletes_what_the_mailbox_tells_is_inside_all_the_same(project: Path
     assert attempt.task_id == ""
 
 
+def _make_large(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 20 << 30)
+
+
 @pytest.mark.parametrize(
     "put",
     [
@@ -58,7 +63,7 @@ def test_who_deletes_what_the_mailbox_tells_is_inside_all_the_same(project: Path
         Path.mkdir,
         lambda path: path.symlink_to("/dev/zero"),
         lambda path: path.symlink_to("attempt.json"),
-        lambda path: (path.touch(), os.truncate(path, 20 << 30)),
+        _make_large,
         lambda path: path.write_text("[]"),
         lambda path: path.write_text("[" * 60_000),
         lambda path: path.write_bytes(b"\377{"),
