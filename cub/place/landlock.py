@@ -21,8 +21,9 @@ _NO_NEW_PRIVILEGES = 38  # prctl(2)
 # (rename from one folder to another).
 _WRITE, _TRUNCATE, _REFER = 1 << 1, 1 << 14, 1 << 13
 _CHANGE = _WRITE | sum(1 << bit for bit in range(4, 13)) | _REFER
-_MIN_ABI, _TRUNCATE_ABI, _SCOPE_ABI = 2, 3, 6  # the first knows no `refer`: git could not rename
-_SCOPES = 1 | 2  # abstract sockets and signals of processes outside
+_FILES_SIZE = 8  # bytes of a ruleset's first field: all that older kernels know
+_MIN_ABI, _TRUNCATE_ABI = 2, 3  # the first knows no `refer`: git could not rename
+_SOCKETS, _SIGNALS = 1, 2  # abstract sockets and signals of processes outside
 
 
 class CLibrary:
@@ -65,13 +66,15 @@ def find_landlock_abi(library: CLibrary) -> int:
 def restrict_process(library: CLibrary, writable: Iterable[str]) -> None:
     """Forbid this process to write except below these paths; missing ones are skipped.
 
-    Raises OSError. Where the kernel can, it also forbids signals and abstract sockets to outside.
+    Where the kernel can, also forbid signals and abstract sockets to outside. Raises OSError.
     """
-    abi = find_landlock_abi(library)
+    if not (abi := find_landlock_abi(library)):
+        raise OSError(0, "Landlock is missing or too old")
     rights = _CHANGE | (_TRUNCATE if abi >= _TRUNCATE_ABI else 0)
-    attributes = _Ruleset(rights, 0, _SCOPES if abi >= _SCOPE_ABI else 0)
-    size = ctypes.c_size_t(24 if abi >= _SCOPE_ABI else 8)
-    rules = library.syscall(_CREATE_RULESET, ctypes.byref(attributes), size, 0)
+    try:
+        rules = _create_ruleset(library, _Ruleset(rights, 0, _SOCKETS | _SIGNALS))
+    except OSError:  # no version tells for sure: distributions port single features back
+        rules = _create_ruleset(library, _Ruleset(rights), _FILES_SIZE)
     for path in writable:
         try:
             file = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -81,6 +84,26 @@ def restrict_process(library: CLibrary, writable: Iterable[str]) -> None:
         rule = _PathRule(rights if is_folder else rights & (_WRITE | _TRUNCATE), file)
         library.syscall(_ADD_RULE, rules, 1, ctypes.byref(rule), 0)
         os.close(file)
+    _apply_ruleset(library, rules)
+
+
+def forbid_abstract_sockets(library: CLibrary) -> None:
+    """Forbid abstract sockets of processes outside, if the kernel can: no mount hides them."""
+    try:
+        rules = _create_ruleset(library, _Ruleset(0, 0, _SOCKETS))
+    except OSError:
+        return
+    _apply_ruleset(library, rules)
+
+
+def _create_ruleset(
+    library: CLibrary, attributes: _Ruleset, size: int = ctypes.sizeof(_Ruleset)
+) -> int:
+    words = ctypes.byref(attributes), ctypes.c_size_t(size), 0
+    return library.syscall(_CREATE_RULESET, *words)
+
+
+def _apply_ruleset(library: CLibrary, rules: int) -> None:
     library.call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     library.syscall(_RESTRICT_SELF, rules, 0)
     os.close(rules)

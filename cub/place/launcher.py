@@ -10,7 +10,7 @@ import ctypes
 import os
 import sys
 
-from cub.place.landlock import CLibrary, restrict_process
+from cub.place.landlock import CLibrary, forbid_abstract_sockets, restrict_process
 from cub.place.mounts import build_view
 
 TYPE_CHECKING = False
@@ -128,6 +128,7 @@ class _Launcher:
             self._stop_without_parent(life)
             build_view(self.library, self.mounts, self.is_root)
             os.chdir("/")
+            forbid_abstract_sockets(self.library)
             self._drop_capabilities()
             self.library.call("prctl", _DUMPABLE, 0, 0, 0, 0)  # nobody inside may look into it
         except OSError as error:

@@ -22,23 +22,28 @@ _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442  # system calls, the sam
 _CLONE_TREE = 0x1 | 0x80000 | 0x8000  # OPEN_TREE_CLONE, close on exec, with the mounts below
 _HERE, _EMPTY_PATH, _RECURSIVE, _FROM_FILE = -100, 0x1000, 0x8000, 0x4
 _READ_ONLY, _NO_DEVICES = 0x1, 0x4
-_PRIVATE, _NO_SUID_DEV, _NO_SUID_DEV_EXEC = 0x4000 | 0x40000, 0x6, 0xE
+_PRIVATE = 0x4000 | 0x40000
+_NO_SUID_DEV, _NO_SUID_EXEC, _NO_SUID_DEV_EXEC = 0x6, 0xA, 0xE
 # Root outside may write these without any capability, and change the host by that.
 _ROOT_PROC = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "driver", "scsi")
-_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "fuse", "kvm", "kfd")
-_DEVICE_FOLDERS = ("pts", "dri")
+_ROOT_DEVICES = (
+    *("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"),
+    *("fuse", "kvm", "kfd", "dri"),
+)
 CACHES = (".cache", ".vite")  # what tools write into a folder of dependencies
 
 
-def list_devices() -> list[str]:
-    """Return the devices that a command of root needs: no disk is among them."""
-    names = [*_DEVICES, *(name for name in os.listdir("/dev") if name.startswith("nvidia"))]
-    files = [f"/dev/{name}" for name in names]
-    folders = [f"/dev/{name}" for name in _DEVICE_FOLDERS]
-    return [
-        *(file for file in files if os.path.exists(file) and stat.S_ISCHR(os.stat(file).st_mode)),
-        *(folder for folder in folders if os.path.isdir(folder)),
-    ]
+def list_devices(is_root: bool) -> list[str]:
+    """Return the devices that a command may write to; no disk is among those of root."""
+    names = os.listdir("/dev")
+    if is_root:
+        names = [n for n in names if n in _ROOT_DEVICES or n.startswith("nvidia")]
+    return [f"/dev/{name}" for name in names if name != "shm"]
+
+
+def list_proc_covers() -> list[str]:
+    """Return what is read-only of a new /proc for root."""
+    return [path for name in _ROOT_PROC if os.path.exists(path := f"/proc/{name}")]
 
 
 def build_view(library: CLibrary, mounts: Sequence[Mount], is_root: bool) -> None:
@@ -54,13 +59,13 @@ def build_view(library: CLibrary, mounts: Sequence[Mount], is_root: bool) -> Non
     lower = [
         os.open(source, os.O_PATH) if action == "layer" else -1 for action, source, _ in mounts
     ]
-    devices = [(_Tree(library, name), name) for name in (list_devices() if is_root else ())]
+    devices = [(_Tree(library, name), name) for name in (list_devices(is_root) if is_root else ())]
     _set_attributes(library, _HERE, b"/", _READ_ONLY)
     if devices:
         _cover_devices(library, devices)
+    _mount_terminals(library)
     _mount(library, b"proc", "/proc", _NO_SUID_DEV_EXEC)
-    covers = [f"/proc/{name}" for name in (_ROOT_PROC if is_root else ())]
-    for path in filter(os.path.exists, covers):
+    for path in list_proc_covers() if is_root else ():
         _mount_read_only(_Tree(library, path), path)
     for (action, mode, target), tree, file in zip(mounts, sources, lower, strict=True):
         if tree is None:
@@ -81,6 +86,14 @@ def _cover_devices(library: CLibrary, devices: Sequence[tuple[_Tree, str]]) -> N
     tree.mount("/dev")
     for device, name in devices:
         device.mount(name)
+
+
+def _mount_terminals(library: CLibrary) -> None:
+    """Give pseudo-terminals of its own: those of the host can be written to."""
+    if os.path.isdir("/dev/pts"):
+        _mount(library, b"devpts", "/dev/pts", _NO_SUID_EXEC, "ptmxmode=0666,mode=620")
+        if os.path.exists("/dev/ptmx") and not os.path.islink("/dev/ptmx"):
+            _Tree(library, "/dev/pts/ptmx").mount("/dev/ptmx")
 
 
 def _mount_read_only(tree: _Tree, target: str) -> None:

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 
 from cub.errors import CubError
 from cub.place.launcher import make_launcher_argv
-from cub.place.mounts import CACHES, Mount, list_devices
+from cub.place.mounts import CACHES, Mount, list_devices, list_proc_covers
 from cub.processes.command import CommandSpec
 
 _SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - each command gets its own of these
@@ -122,17 +122,17 @@ def _try_kinds(setting: str, state: Path) -> PlaceKind:
     reason = "run.place is aside" if setting == "aside" else ""
     kinds = [PlaceKind("bound", "launcher", ""), PlaceKind("bound", "bwrap", "")]
     for kind in () if reason else kinds[: 2 if _find_bwrap() else 1]:
-        if not (failure := _try_kind(kind, state)):
+        if not (failure := try_kind(kind, state)):
             return kind
         reason = reason or f"namespaces do not work here ({failure})"
     kind = PlaceKind("aside", "landlock", reason)
-    if failure := _try_kind(kind, state):
+    if failure := try_kind(kind, state):
         return PlaceKind("aside", "none", f"{reason}, nor does Landlock ({failure})")
     return kind
 
 
-def _try_kind(kind: PlaceKind, state: Path) -> str:
-    """Try the walls in a new folder; return why they don't hold, "" if they do."""
+def try_kind(kind: PlaceKind, state: Path) -> str:
+    """Try the walls in a new folder of `state`; return why they don't hold, "" if they do."""
     with TemporaryDirectory(prefix="walls-", dir=state) as name:
         base = Path(os.path.realpath(name))
         view = View(base / "tree", base / "checkout", hidden=(base / "hidden",))
@@ -197,7 +197,7 @@ def _restrict_command(command: CommandSpec, view: View) -> CommandSpec:
         environ["TMPDIR"] = os.fspath(own)
         scratch.append(environ["TMPDIR"])
     mounted = [bind.source for bind in view.binds if bind.is_writable]
-    devices = list_devices() if os.geteuid() == 0 else ["/dev"]
+    devices = list_devices(os.geteuid() == 0)
     folders = [view.tree, *view.writable, *map(Path, (*mounted, *scratch, *devices))]
     mounts = [("write", "", os.path.realpath(folder)) for folder in folders]
     words = make_launcher_argv("landlock", mounts, os.fspath(command.folder))
@@ -207,20 +207,21 @@ def _restrict_command(command: CommandSpec, view: View) -> CommandSpec:
 def _list_mounts(view: View, command: CommandSpec) -> list[Mount]:
     """Return what to mount over the host, which is read-only: parents before what is in them."""
     toplevel = os.path.realpath(view.toplevel)
-    hidden = [os.path.realpath(path) for path in view.hidden]
+    hidden = [os.path.realpath(path) for path in view.hidden if path.is_dir()]
     scratch = [path for path in _list_scratch(command.environ) if not _is_below(path, [toplevel])]
     mounts: list[Mount] = [("tmpfs", "1777", path) for path in scratch]
     mounts += [("read", path, path) for path in _list_visible_entries(scratch, view, command)]
-    if Path("/run/user").is_dir():
+    if os.path.isdir("/run/user"):
         mounts.append(("tmpfs", "755", "/run/user"))
     for path in map(os.path.realpath, view.writable):
-        if Path(path).exists() and not _is_below(path, [toplevel, *hidden]):
+        if os.path.exists(path) and not _is_below(path, [toplevel, *hidden]):
             mounts.append(("write", path, path))
     mounts.append(("write", os.fspath(view.tree), toplevel))
     mounts += [("tmpfs", "755", path) for path in hidden]
     for bind in view.binds:
         action = "layer" if bind.is_layered else "write" if bind.is_writable else "read"
-        mounts.append((action, bind.source, _resolve_target(bind.target, view.toplevel)))
+        if os.path.exists(bind.source):
+            mounts.append((action, bind.source, _resolve_target(bind.target, view.toplevel)))
     return sorted(mounts, key=lambda mount: mount[2].rstrip("/").count("/"))
 
 
@@ -228,7 +229,7 @@ def _list_scratch(environ: Mapping[str, str]) -> list[str]:
     """Return the folders for temporary files, without symbolic links in their paths."""
     paths = [*_SCRATCH, environ.get("TMPDIR") or _SCRATCH[0]]
     resolved = dict.fromkeys(map(os.path.realpath, paths))
-    return [path for path in resolved if path != "/" and Path(path).is_dir()]
+    return [path for path in resolved if path != "/" and os.path.isdir(path)]
 
 
 def _list_visible_entries(scratch: Sequence[str], view: View, command: CommandSpec) -> list[str]:
@@ -242,7 +243,7 @@ def _list_visible_entries(scratch: Sequence[str], view: View, command: CommandSp
         for folder in scratch:
             if path.startswith(f"{folder}/"):
                 entries.add(f"{folder}/{path[len(folder) + 1 :].partition('/')[0]}")
-    return sorted(path for path in entries - {*scratch} if Path(path).exists())
+    return sorted(path for path in entries - {*scratch} if os.path.exists(path))
 
 
 def _list_paths_of_environ(environ: Mapping[str, str]) -> Iterator[str]:
@@ -253,12 +254,17 @@ def _list_paths_of_environ(environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def _list_paths_of_words(argv: Sequence[str]) -> Iterator[str]:
-    """Yield the absolute paths among the words of a command, and the files in a line of shell."""
+    """Yield the absolute paths among the words of a command, and the files in a line of shell.
+
+    A file right in /tmp may be one that the line writes, so it has to be a program.
+    """
     for word in argv:
         if word.startswith("/"):
             yield word
-        elif " /" in word and len(word) < _MAX_LINE:
-            yield from (part for part in word.split() if Path(part).is_file())
+        elif len(word) < _MAX_LINE:
+            for part in filter(os.path.isfile, word.split()):
+                if os.path.dirname(part) not in _SCRATCH or os.access(part, os.X_OK):
+                    yield part
 
 
 def _resolve_target(target: str, toplevel: Path) -> str:
@@ -279,7 +285,8 @@ def _make_bwrap_argv(mounts: Sequence[Mount], folder: str) -> list[str]:
     root = ["--unshare-user", "--uid", "1000", "--gid", "1000", "--dev", "/dev"]
     words = [_find_bwrap(), "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session"]
     words += ["--cap-drop", "ALL", "--ro-bind", "/", "/", "--proc", "/proc"]
-    words += root if os.geteuid() == 0 else ["--dev-bind", "/dev", "/dev"]
+    covers = [word for path in list_proc_covers() for word in ("--ro-bind", path, path)]
+    words += [*root, *covers] if os.geteuid() == 0 else ["--dev-bind", "/dev", "/dev"]
     for action, source, target in mounts:
         match action:
             case "tmpfs":
@@ -289,6 +296,6 @@ def _make_bwrap_argv(mounts: Sequence[Mount], folder: str) -> list[str]:
             case _:
                 words += ["--ro-bind", source, target]
                 for name in CACHES if action == "layer" else ():
-                    if Path(source, name).is_dir():
+                    if os.path.isdir(f"{source}/{name}"):
                         words += ["--tmpfs", f"{target}/{name}"]
     return [*words, "--chdir", folder, "--"]
