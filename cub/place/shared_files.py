@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from cub.errors import CubError
 from cub.git.process import make_git_environment, make_git_error, query_git, split_nul
@@ -37,6 +38,7 @@ _DEPENDENCY_FOLDERS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")  # of a folder with any name
 # Compiled from sources beside them, such as by `setup.py build_ext --inplace`.
+_METADATA_SUFFIX = ".egg-info/"
 _EXTENSION_SUFFIXES = (".so", ".pyd", ".node", ".dylib")
 _COMPILED_SUFFIXES = frozenset((
     ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".pyx", ".pxd", ".pxi", ".rs", ".f",
@@ -44,8 +46,25 @@ _COMPILED_SUFFIXES = frozenset((
 ))  # fmt: skip
 _OWN_FOLDER = ".cub"
 _MAX_FILES = 10_000
-_MAX_BYTES = 256 << 20
+_MAX_BYTES = 1 << 30
 _MAX_ARGUMENT_BYTES = 1 << 16
+
+
+class IgnoredFiles(NamedTuple):
+    """Hold what a place gets of the files that git ignores: folders to share, files to copy."""
+
+    shared: tuple[str, ...]
+    included: tuple[str, ...]
+
+
+def choose_ignored_files(toplevel: Path, base: str, patterns: Sequence[str] = ()) -> IgnoredFiles:
+    """Choose among the ignored files of a checkout; `base` is the commit that a place has, and
+    `patterns` are those of `run.share`. Raises CubError if git fails.
+    """
+    options = ("--others", "--ignored", "--exclude-standard", "--directory")
+    ignored = _ask_git(toplevel, "ls-files", "-z", *options)
+    shared = list_shared_folders(toplevel, ignored, patterns)
+    return IgnoredFiles(tuple(shared), tuple(list_included_files(toplevel, base, ignored, shared)))
 
 
 def list_shared_folders(
@@ -53,9 +72,9 @@ def list_shared_folders(
 ) -> list[str]:
     """Return the ignored folders that a place shares with the checkout, relative to its top.
 
-    `ignored` is git's list, in which folders have "/" at the end (`git status
-    --ignored=matching`); no folder is searched. `patterns` are those of `run.share`, in
-    `.gitignore` syntax: they add ignored folders. Raises CubError if git fails.
+    `ignored` is git's list, in which folders have "/" at the end; no folder is searched.
+    `patterns` are those of `run.share`, in `.gitignore` syntax: they add ignored folders. Raises
+    CubError if git fails.
     """
     folders = [path for path in ignored if path.endswith("/") and not _is_own(path)]
     found = {path.rstrip("/") for path in folders if _is_dependency_folder(toplevel, path)}
@@ -69,8 +88,8 @@ def list_shared_folders(
 def list_included_files(
     toplevel: Path, base: str, ignored: Iterable[str], shared: Iterable[str]
 ) -> list[str]:
-    """Return the ignored files and links to copy: those that `.worktreeinclude` names, and links
-    with the name of a dependency folder.
+    """Return the ignored files and links to copy: those that `.worktreeinclude` names, those that
+    were built beside their sources, and links with the name of a dependency folder.
 
     What the commit `base` has, and what is in `shared` folders, is left out. Raises CubError if
     git fails, or the file can't be read.
@@ -78,6 +97,7 @@ def list_included_files(
     folders = set(shared)
     entries = [path for path in ignored if path.rstrip("/") not in folders and not _is_own(path)]
     paths = {path for path in entries if _is_dependency_link(toplevel, path)}
+    paths.update(_iter_built_files(toplevel, entries))
     if _has_include_file(toplevel):
         matches = _list_matches(toplevel, (f"--exclude-from={INCLUDE_FILE}",), entries)
         paths.update(path for path in matches if not path.endswith("/"))  # no nested repository
@@ -98,22 +118,30 @@ def copy_included_files(toplevel: Path, tree: Path, paths: Sequence[str]) -> lis
         raise CubError(
             f"the ignored files to copy are {len(statuses):,} with {size >> 20:,} MB, more than "
             f"{_MAX_FILES:,} or {_MAX_BYTES >> 20} MB",
-            where=INCLUDE_FILE,
-            hint="name fewer files there, and large directories in `run.share`",
+            hint=f"name fewer files in {INCLUDE_FILE}, and large directories in `run.share`",
         )
     return [path for path in statuses if _copy_file(toplevel / path, tree, path)]
 
 
-def list_built_extensions(ignored: Iterable[str]) -> list[str]:
-    """Return the ignored files that were compiled from sources beside them: to be copied, too."""
-    return [path for path in ignored if path.endswith(_EXTENSION_SUFFIXES) and not _is_own(path)]
-
-
-def may_change_extensions(changed: Iterable[str]) -> bool:
-    """Return whether a change of these files may make compiled extensions stale: checks then have
+def list_stale_extensions(included: Iterable[str], changed: Iterable[str]) -> list[str]:
+    """Return the copied extensions that a change of these files may make stale: checks then have
     to build them, and must not find the person's.
     """
-    return any(PurePosixPath(path).suffix.lower() in _COMPILED_SUFFIXES for path in changed)
+    if not any(PurePosixPath(path).suffix.lower() in _COMPILED_SUFFIXES for path in changed):
+        return []
+    return [path for path in included if path.endswith(_EXTENSION_SUFFIXES)]
+
+
+def _iter_built_files(toplevel: Path, entries: Iterable[str]) -> Iterator[str]:
+    """Yield compiled extensions beside sources, and the metadata of old editable installs: without
+    them, the sources can't be imported.
+    """
+    for path in entries:
+        if path.endswith(_EXTENSION_SUFFIXES):
+            yield path
+        elif path.endswith(_METADATA_SUFFIX):
+            yield from (f"{path}{name}" for name in os.listdir(toplevel / path)  # noqa: PTH208
+                        if (toplevel / path / name).is_file())  # fmt: skip
 
 
 def _is_dependency_folder(toplevel: Path, path: str) -> bool:

@@ -9,13 +9,12 @@ import pytest
 
 from cub.errors import CubError
 from cub.git.process import split_nul
-from cub.place import shared_files
 from cub.place.shared_files import (
+    choose_ignored_files,
     copy_included_files,
-    list_built_extensions,
     list_included_files,
     list_shared_folders,
-    may_change_extensions,
+    list_stale_extensions,
 )
 from tests.conftest import git
 
@@ -218,24 +217,35 @@ def test_nothing_is_copied_past_what_is_in_the_way(folder: Folder, tmp_path: Pat
 
 def test_too_much_to_copy_is_refused(folder: Folder, tmp_path: Path) -> None:
     with folder.write("data/big.bin").open("wb") as file:
-        file.truncate((256 << 20) + 1)
+        file.truncate((1 << 30) + 1)
     tree = tmp_path / "tree"
     tree.mkdir()
-    with pytest.raises(CubError, match=r"are 1 with 256 MB, more than 10,000 or") as refused:
+    with pytest.raises(CubError, match=r"are 1 with 1,024 MB, more than 10,000") as refused:
         copy_included_files(folder.root, tree, ["data/big.bin"])
-    assert refused.value.where == shared_files.INCLUDE_FILE
+    assert ".worktreeinclude" in refused.value.hint
     assert list(tree.iterdir()) == []
 
 
-def test_compiled_extensions_are_those_beside_sources(folder: Folder) -> None:
-    folder.write("src/_fast.cpython-312-x86_64-linux-gnu.so")
-    folder.write("data/libmine.so")
-    assert list_built_extensions(folder.ignored) == ["src/_fast.cpython-312-x86_64-linux-gnu.so"]
+def test_what_was_built_beside_sources_is_included(folder: Folder) -> None:
+    folder.write(".gitignore", f"{_IGNORED}*.egg-info/\n")
+    folder.commit()
+    for path in ("src/_fast.cpython-312-x86_64-linux-gnu.so", "src/a.egg-info/PKG-INFO",
+                 "data/b.so", "src/a.egg-info/x/y", "node_modules/c.so", ".cub/d.so",
+                 ".env"):  # fmt: skip
+        folder.write(path)
+    folder.write(".worktreeinclude", "*.so\n.env\n")
+    assert choose_ignored_files(folder.root, "HEAD", ["deps"]) == (
+        ("node_modules",),
+        (".env", "data/b.so", "src/_fast.cpython-312-x86_64-linux-gnu.so",
+         "src/a.egg-info/PKG-INFO"),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("path", "may"),
     [("src/fast.c", True), ("src/Fast.PYX", True), ("lib.rs", True), ("a.py", False), ("c", False)],
 )
-def test_changes_of_compiled_sources_are_noticed(path: str, may: bool) -> None:
-    assert may_change_extensions(["README.md", path]) is may
+def test_extensions_whose_sources_may_have_changed_are_stale(path: str, may: bool) -> None:
+    assert list_stale_extensions([".env", "a.so", "a.pyd"], ["README.md", path]) == (
+        ["a.so", "a.pyd"] * may
+    )
