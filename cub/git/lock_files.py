@@ -10,9 +10,7 @@ from pathlib import Path
 
 from cub.git.worktree import find_common_dir, find_git_dir
 
-_NAMES = (
-    "index.lock", "index.lock.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "shallow.lock",
-)  # fmt: skip
+_NAMES = ("index.lock", "HEAD.lock", "config.lock", "packed-refs.lock", "shallow.lock")
 _SLACK = 1.0  # seconds by which clocks of files and of processes may differ
 _PATIENCE = 0.5  # seconds: another git holds a lock for milliseconds
 _STEP = 0.02

@@ -212,7 +212,8 @@ def _lock_and_check(index: LockedIndex, merge: FastForward, patience: float) -> 
 
 
 def _find_reason(index: LockedIndex, merge: FastForward) -> str:
-    if (read_head(index.checkout.toplevel).branch or "HEAD") != merge.ref:
+    branch = try_git(index.checkout.toplevel, "symbolic-ref", "--quiet", "HEAD")
+    if (decode_output(branch.stdout).strip() or "HEAD") != merge.ref:
         return "another branch was checked out just now"
     if operation := find_operation(index.checkout):
         return f"{operation} is in progress in your checkout"

@@ -14,7 +14,9 @@ import shutil
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -126,7 +128,9 @@ class LockedIndex:
 
     def copy_index(self) -> None:
         """Make the copy what the index is; its time says which files git has to read again."""
-        shutil.copy2(self.index, self.lock)
+        self._remove_inner_lock()
+        with suppress(FileNotFoundError):
+            shutil.copy2(self.index, self.lock)
 
     def install(self) -> None:
         """Make the copy the person's index, and end the lock."""
@@ -134,6 +138,7 @@ class LockedIndex:
 
     def release_lock(self) -> None:
         """End the lock; the index stays as it is."""
+        self._remove_inner_lock()
         self.lock.unlink(missing_ok=True)
 
     def release(self) -> None:
@@ -141,9 +146,14 @@ class LockedIndex:
         self.release_lock()
         self.mark.unlink(missing_ok=True)
 
+    def _remove_inner_lock(self) -> None:
+        """Remove the lock of the copy, which only a killed git of cub's can have left."""
+        self.lock.with_name("index.lock.lock").unlink(missing_ok=True)
 
-def list_changes(toplevel: Path, old: str, new: str) -> list[Change]:
-    """List the files that differ between two commits."""
+
+@lru_cache(maxsize=4)
+def list_changes(toplevel: Path, old: str, new: str) -> tuple[Change, ...]:
+    """List the files that differ between two commits, which never changes."""
     words = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none")
     fields = split_nul(run_git(toplevel, *words, "--no-ext-diff", old, new))
     changes = []
@@ -151,7 +161,7 @@ def list_changes(toplevel: Path, old: str, new: str) -> list[Change]:
         old_mode, mode, old_oid, oid, _ = line.removeprefix(":").split(" ")
         modes = ("" if m == "000000" else m for m in (old_mode, mode))
         changes.append(Change(path, next(modes), old_oid, next(modes), oid))
-    return changes
+    return tuple(changes)
 
 
 def read_index_entries(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from cub.git.lock_files import remove_stale_locks
@@ -101,12 +100,18 @@ def _take_back_files(toplevel: Path, merge: FastForward) -> None:
     """Make what the merge has written what it was."""
     changes = list_changes(toplevel, merge.start, merge.commit)
     staged = read_index_entries(toplevel, [change.path for change in changes])
-    changes = [c for c in changes if not is_same(staged.get(c.path), c.mode, c.oid)]
-    changes = [c for c in changes if c.path not in merge.own_paths]
-    changes = [c for c in changes if GITLINK not in (c.old_mode, c.mode)]
+    changes = tuple(
+        c
+        for c in changes
+        if c.path not in merge.own_paths
+        and GITLINK not in (c.old_mode, c.mode)
+        and not is_same(staged.get(c.path), c.mode, c.oid)
+    )
     for change in _select_written(toplevel, changes):
         (toplevel / change.path).unlink(missing_ok=True)
-        _remove_empty_parents(toplevel, change.path)
+    for change in changes:
+        if not find_blocking_parent(toplevel, change.path):
+            _remove_empty_parents(toplevel, change.path)
     sparse = {path for path, entry in staged.items() if entry.is_sparse}
     _restore_missing(toplevel, [c for c in changes if c.old_mode and c.path not in sparse])
 
@@ -138,11 +143,20 @@ def _is_part(toplevel: Path, path: str, mode: str, oid: str) -> bool:
 
 
 def _remove_empty_parents(toplevel: Path, path: str) -> None:
-    with suppress(OSError):
-        for parent in (toplevel / path).parents:
-            if parent == toplevel:
-                return
-            parent.rmdir()
+    for parent in (toplevel / path).parents:
+        if parent == toplevel or not _remove_folder(parent):
+            return
+
+
+def _remove_folder(folder: Path) -> bool:
+    """Remove a folder; return False, and keep it, if it has something in it or is a link."""
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        return True  # an outer one may be there
+    except OSError:
+        return False
+    return True
 
 
 def _restore_missing(toplevel: Path, changes: Sequence[Change]) -> None:
