@@ -25,7 +25,12 @@ from cub.actions.run.git_workspace import remove_run_worktree
 from cub.actions.run.retry_policy import Disposition, read_attempt_history
 from cub.actions.run.run_context import Clock
 from cub.actions.run.run_folders import AttemptFolder, RunFolder, lock_if_dead
-from cub.actions.run.task_queue import RecordedOutcome, read_with_epics, withdraw_outcome
+from cub.actions.run.task_queue import (
+    RecordedOutcome,
+    is_claimed_by,
+    read_with_epics,
+    withdraw_outcome,
+)
 from cub.actions.tasks.stores import Stores
 from cub.actions.tasks.transitions import close_task, reset_task
 from cub.errors import CubError
@@ -170,8 +175,7 @@ def _record_status(
     with stores.transaction() as transaction:
         before = read_with_epics(transaction.tasks, task)
         summary = transaction.tasks.summaries.get(task)
-        is_claimed = summary and (summary.lease or {}).get("run") == event.get("run")
-        if summary and summary.status == IN_PROGRESS and is_claimed:
+        if summary and is_claimed_by(summary, str(event.get("run"))):
             if status == CLOSED:
                 close_task(transaction, task, NO_CHANGE if no_change else "done")
             else:

@@ -220,8 +220,7 @@ def record_outcome(
         messages = apply_attempt_edits(transaction, edits)
         if task_id in transaction.tasks:
             before = read_with_epics(transaction.tasks, task_id)
-            lease = transaction.tasks[task_id].lease or {}
-            is_claimed = lease.get("run") == context.folder.id
+            is_claimed = is_claimed_by(transaction.tasks[task_id], context.folder.id)
             _set_status(transaction, task_id, ended, no_change=no_change, is_claimed=is_claimed)
             after = {key: transaction.tasks.read_record(key) for key in before}
             if (status := transaction.tasks[task_id].status) != ended.status:
@@ -249,6 +248,11 @@ def withdraw_outcome(stores: Stores, saved: Mapping[str, Any]) -> None:
             if key in tasks and tasks.read_record(key) == saved["after"][key]:
                 transaction.put_record(record)
     stores.ledger.remove_events(*saved["events"])
+
+
+def is_claimed_by(task: TaskSummary, run: str) -> bool:
+    """Return whether nobody has changed the claim of a run; beads keeps no lease."""
+    return task.status == IN_PROGRESS and (task.lease is None or task.lease.get("run") == run)
 
 
 def read_with_epics(tasks: TaskIndex, task_id: str) -> dict[str, Record]:
