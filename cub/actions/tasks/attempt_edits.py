@@ -76,7 +76,7 @@ def collect_attempt_edits(before: bytes, after: bytes, task_id: str) -> AttemptE
     new, known = TaskIndex.parse(b"\n".join(changed_lines)), {*old.all_ids}
     added = tuple(new.read_record(key) for key in new.summaries if key not in known)
     own, messages, request = None, list[str](), dict[str, Any]()
-    if task_id in known and task_id in new:
+    if task_id in known and task_id in new and _is_newer(old, new, task_id):
         own = (old.read_record(task_id), new.read_record(task_id))
         request = _find_request(*own)
         if own[0].get("checks") != own[1].get("checks"):

@@ -225,3 +225,12 @@ def test_a_copy_is_read_and_one_that_is_gone_has_no_edits(bakery: Path) -> None:
     assert [new["id"] for new in read_attempt_edits(bakery, _BEFORE, "s-1").added] == ["s-9"]
     (bakery / TASKS_FILE).unlink()
     assert read_attempt_edits(bakery, _BEFORE, "s-1") == AttemptEdits()
+
+
+def test_after_a_kill_the_store_of_now_stands_for_the_one_of_before(bakery: Path) -> None:
+    """What a person has edited since is newer than the copy."""
+    edit_task(opened(bakery), "s-1", TaskFields("Theirs"))
+    now = (bakery / TASKS_FILE).read_bytes()
+    edits = collect_attempt_edits(now, lines(_OWN, _OTHER, _NEW), "s-1")
+    assert apply(bakery, edits) == []
+    assert (record(bakery, "s-1")["title"], statuses(bakery, "s-9")) == ("Theirs", ["open"])
