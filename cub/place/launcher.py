@@ -103,9 +103,9 @@ class _Launcher:
             signal.signal(number, lambda got, _: os.kill(first, got))
         os.close(result)
         self._drop_capabilities()
-        status = os.read(results, 20)
-        os.waitpid(first, 0)
-        self._end_like(int(status or signal.SIGKILL))
+        reported = os.read(results, 20)
+        _, own_status = os.waitpid(first, 0)
+        self._end_like(int(reported or own_status))
 
     def _enter_namespaces(self) -> None:
         """Enter new namespaces; files that are made inside belong to the same user outside."""
