@@ -57,7 +57,7 @@ def read_attempt_edits(root: Path, before: bytes, task_id: str) -> AttemptEdits:
     if not os.path.lexists(path):
         return NO_EDITS
     try:
-        is_inside = os.path.realpath(path.parent) == os.path.realpath(root) + f"{os.sep}.cub"
+        is_inside = path.parent.resolve() == root.resolve() / path.parent.name
         after = read_prefix(os.fspath(root), TASKS_FILE, limit + 1) if is_inside else b""
     except OSError:
         is_inside = False
