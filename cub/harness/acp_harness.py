@@ -122,8 +122,11 @@ class AcpHarness(EventHarness):
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command of the process that talks with the agent; stdin has the prompt."""
-        options = ["--permissions", request.permissions]
-        if mode := self.modes.get(request.permissions):
+        permissions = request.permissions
+        if self.reads == CodexHarness.facts.name and not request.can_nest:
+            permissions = "bypass"  # in its other modes, it would run no command
+        options = ["--permissions", permissions]
+        if mode := self.modes.get(permissions):
             options += ["--mode", mode]
         if model := request.model or self.model:
             options += ["--model", model]

@@ -28,7 +28,8 @@ class LaunchRequest(NamedTuple):
     it. It can write in `scratch`, which is the path that it sees. Attempts of a task count from 1.
     `permissions` is `auto` or `bypass`. `system_prompt` has the contract of a run, and the
     instructions that the agent would miss otherwise. The `arguments` keep it from loading a text
-    twice.
+    twice. If not `can_nest`, the walls around it, such as Landlock's, let no sandbox of its own
+    start, and it has to do without.
     """
 
     prompt: str
@@ -40,6 +41,7 @@ class LaunchRequest(NamedTuple):
     model: str | None
     permissions: str
     arguments: tuple[str, ...] = ()
+    can_nest: bool = True
 
 
 class LaunchCommand(NamedTuple):

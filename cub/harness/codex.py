@@ -235,6 +235,8 @@ class CodexHarness(NativeHarness):
         argv += ["-c", "allow_login_shell=false"]
         if request.permissions == "bypass":
             argv.append("--dangerously-bypass-approvals-and-sandbox")
+        elif not request.can_nest:  # it would run no command
+            argv += ["-c", 'sandbox_mode="danger-full-access"']
         else:  # `cub task close` leaves a request in the scratch folder
             argv += ["-c", 'sandbox_mode="workspace-write"', "--add-dir", str(request.scratch)]
         return self.make_command(request, argv, prepend_system_prompt(request), "-")

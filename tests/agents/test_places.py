@@ -64,11 +64,14 @@ def test_an_agent_works_inside(
     assert harness.is_success(transcript, exit_code), (transcript, errors)
     made = place.folder.tree
     assert (made / "new.txt").read_text() == "bread\n"
-    if agent != "aider":
+    # Codex's own sandbox protects the repository.
+    is_guarded = agent == "codex" and permissions == "auto" and kind.means != "landlock"
+    if agent != "aider" and not is_guarded:
         assert not (made / "old.txt").exists()
         assert git(made, "log", "-1", "--format=%s%d") == "bread (HEAD -> main, tag: baked)\n"
     assert _read_all(project) == before
-    assert {path: path.read_bytes() for path in settings} == settings
+    if kind.name == "bound":  # with Landlock, all of a writable directory is so
+        assert {path: path.read_bytes() for path in settings} == settings
     place.close()
 
 
@@ -107,8 +110,9 @@ def _run(
     root = place.get_inner_root(place.tree)
     scratch = find_project_state(root) / MAILBOX
     request = LaunchRequest(
-        "Bake bread.", "Bake well.", project / ".cub/runs/1", scratch, "s-1", 1, None, permissions
-    )
+        "Bake bread.", "Bake well.", project / ".cub/runs/1", scratch, "s-1", 1, None, permissions,
+        can_nest=place.settings.kind.means != "landlock",
+    )  # fmt: skip
     command = harness.build_command(request)
     command.write_files(place.folder.mailbox)
     spec = CommandSpec(command.argv, root, environ, command.stdin)

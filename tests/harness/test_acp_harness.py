@@ -93,6 +93,14 @@ def test_a_known_agent_has_its_modes_and_variables(argv: list[str], full: tuple[
     assert (harness.reads, harness.reports_cost) == ("gemini", False)
 
 
+def test_codex_does_without_its_sandbox_where_none_can_start(tmp_path: Path) -> None:
+    modes = [
+        options(make_acp_harness("m", {"acp": [name]}), tmp_path, can_nest=False)[1:4]
+        for name in ("codex", "claude")
+    ]
+    assert modes == [("bypass", "--mode", "agent-full-access"), ("auto", "--mode", "auto")]
+
+
 def test_an_unknown_agent_has_what_its_entry_says() -> None:
     harness = load_acp_harness("acp:'my agent' --fast")
     assert harness == AcpHarness("acp:'my agent' --fast", ("my agent", "--fast"))

@@ -62,6 +62,12 @@ def test_the_command_lets_the_agent_write_into_the_project_alone(tmp_path: Path)
     assert "codex_otel.trace_safe=info" in command.environ["RUST_LOG"]
 
 
+def test_it_does_without_its_sandbox_where_none_can_start(tmp_path: Path) -> None:
+    argv = HARNESS.build_command(make_request(tmp_path, can_nest=False)).argv
+    assert argv[-3:] == ("-c", 'sandbox_mode="danger-full-access"', "-")
+    assert "--dangerously-bypass-approvals-and-sandbox" not in argv
+
+
 def test_bypass_and_options_change_the_command(tmp_path: Path) -> None:
     options = NativeOptions(("-c", "x=1"), {"RUST_LOG": "off"}, "o3", user_settings=False)
     request = make_request(tmp_path, permissions="bypass", system_prompt="", prompt="/init \ud800")
