@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -169,9 +169,14 @@ def _is_own(path: str) -> bool:
     return _OWN_FOLDER in path.rstrip("/").split("/")
 
 
-def _is_below(path: str, folders: Iterable[str]) -> bool:
+def _is_below(path: str, folders: Container[str]) -> bool:
     """Return whether a path is inside of one of the folders."""
-    return any(parent.as_posix() in folders for parent in PurePosixPath(path).parents)
+    end = path.find("/")
+    while end >= 0:
+        if path[:end] in folders:
+            return True
+        end = path.find("/", end + 1)
+    return False
 
 
 def _has_include_file(toplevel: Path) -> bool:
