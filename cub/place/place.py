@@ -19,8 +19,14 @@ from cub.place.folder import (
     write_repository,
 )
 from cub.place.hooks import bind_hooks
+from cub.place.linked_dependencies import CheckoutLink, make_tree_variables
 from cub.place.shared_files import copy_included_files
-from cub.place.shared_links import link_shared_folders, list_mount_points, make_mount_points
+from cub.place.shared_links import (
+    READ_ONLY_VARIABLES,
+    link_shared_folders,
+    list_mount_points,
+    make_mount_points,
+)
 from cub.place.tree import (
     TreeState,
     check_out_tree,
@@ -50,7 +56,8 @@ class PlaceSettings:
     `root` is the project's, in the checkout. Of the files that git ignores, `shared` folders are
     the person's own, and `included` files are copied. `private` paths (folders with "/" at their
     end) are no part of any tree. `writable` folders of the host stay so, but for what in them is
-    `read_only`, and `readable` ones are seen even below a private folder such as `/tmp`.
+    `read_only`, and `readable` ones are seen even below a private folder such as `/tmp`. `links`
+    lead to the checkout: in a tree elsewhere, variables lead programs to the tree.
     """
 
     checkout: Checkout
@@ -62,6 +69,7 @@ class PlaceSettings:
     writable: tuple[Path, ...] = ()
     read_only: tuple[Path, ...] = ()
     readable: tuple[Path, ...] = ()
+    links: tuple[CheckoutLink, ...] = ()
     max_file_size: int = 1 << 30
 
     @property
@@ -157,7 +165,15 @@ class Place:
 
     def confine(self, command: CommandSpec, tree: TreeGit) -> CommandSpec:
         """Return a command as one that runs behind the walls, in one of the trees."""
-        return confine_command(command, self._make_view(tree), self.settings.kind)
+        settings = self.settings
+        environ = {**command.environ}
+        if settings.kind.name == "aside":
+            toplevel = settings.checkout.toplevel
+            environ |= make_tree_variables(toplevel, tree.tree, settings.links, environ)
+        if settings.shared and settings.kind.means != "launcher":  # that has layers for writes
+            environ = {**READ_ONLY_VARIABLES, **environ}
+        command = command._replace(environ=environ)
+        return confine_command(command, self._make_view(tree), settings.kind)
 
     def read_file(self, path: str, max_bytes: int) -> bytes:
         """Read a file of the agent's tree; b"" for a larger one, and for what can't be read."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from cub.git.worktree import get_file_type, is_beyond_link
 
+# For where shared folders can't be written, or would be the person's: uv would install the tree
+# as a package into the environment before it runs anything.
+READ_ONLY_VARIABLES: Mapping[str, str] = {"UV_NO_SYNC": "1"}
 _MODULES = "node_modules"
 _NESTED = (".bin",)  # and scopes, such as @types
 

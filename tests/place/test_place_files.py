@@ -1,0 +1,121 @@
+"""What a place has of the files that git ignores, and where its commands find modules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cub.place.checkout import find_checkout
+from cub.place.folder import PlaceFolder
+from cub.place.linked_dependencies import find_links_to_checkout
+from cub.place.place import Base, Place, PlaceSettings
+from cub.place.shared_files import choose_ignored_files
+from cub.place.walls import PlaceKind
+from cub.processes.command import make_shell_command
+from tests.conftest import git
+
+_ASIDE = PlaceKind("aside", "none", "")
+_BOUND = PlaceKind("bound", "bwrap", "")
+_FILES = {
+    ".gitignore": "node_modules\n.env\n.venv\n*.so\n",
+    ".worktreeinclude": ".env\n",
+    "src/a.py": "",
+    "packages/oven/index.js": "",
+}
+_IGNORED = {
+    ".env": "SECRET=1\n",
+    "src/a.so": "",
+    "node_modules/semver/index.js": "",
+    ".venv/pyvenv.cfg": "",
+    ".venv/lib/python3.12/site-packages/a.pth": "{0}/src\n",
+}
+
+
+@pytest.fixture
+def checkout(project: Path, home: Path) -> Path:
+    assert home.is_dir()
+    for number, files in enumerate((_FILES, _IGNORED)):
+        for name, text in files.items():
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            (project / name).write_text(text.format(project))
+        if not number:
+            git(project, "add", ".")
+            git(project, "commit", "-qm", "x")
+    (project / "node_modules/oven").symlink_to("../packages/oven")
+    return project
+
+
+def _begin(root: Path, folder: Path, kind: PlaceKind) -> Place:
+    shared, included = choose_ignored_files(root, "HEAD")
+    links = tuple(find_links_to_checkout(root, [], {"PATH": "/nowhere"}, shared))
+    settings = PlaceSettings(
+        find_checkout(root), root, kind, shared=shared, included=included, links=links
+    )
+    place = Place(PlaceFolder(folder), settings)
+    place.open()
+    base = _read_base(root)
+    place.begin(base, {})
+    place.check_out(base.tree)
+    return place
+
+
+def _read_base(root: Path) -> Base:
+    commit, tree = git(root, "rev-parse", "HEAD", "HEAD^{tree}").split()
+    return Base(commit, tree, "refs/heads/main")
+
+
+@pytest.mark.parametrize("kind", [_ASIDE, _BOUND])
+def test_what_git_ignores_is_there_and_is_no_part_of_the_tree(
+    checkout: Path, tmp_path: Path, kind: PlaceKind
+) -> None:
+    place = _begin(checkout, tmp_path / "place", kind)
+    for git_tree in (place.tree, place.checks):
+        assert (git_tree.tree / ".env").read_text() == "SECRET=1\n"
+        assert (git_tree.tree / "src/a.so").is_file()
+        names = {"node_modules", ".venv", "packages"}
+        assert names <= {path.name for path in git_tree.tree.iterdir()}
+    state = place.read_state()
+    assert (state.tree, state.ignored_paths) == (
+        git(checkout, "rev-parse", "HEAD^{tree}").strip(), ()
+    )  # fmt: skip
+
+
+def test_commands_elsewhere_find_the_trees_own_modules(checkout: Path, tmp_path: Path) -> None:
+    place = _begin(checkout, tmp_path / "place", _ASIDE)
+    for tree in (place.tree, place.checks):
+        command = make_shell_command("true", tree.tree, {"PATH": "/bin", "PYTHONPATH": "/mine"})
+        environ = place.confine(command, tree).environ
+        assert environ["PYTHONPATH"] == f"{tree.tree}/src:/mine"
+        assert environ["UV_NO_SYNC"] == "1"
+        assert (tree.tree / "node_modules/oven").samefile(tree.tree / "packages/oven")
+        assert (tree.tree / "node_modules/semver").samefile(checkout / "node_modules/semver")
+
+
+def test_commands_at_the_projects_path_need_no_other_modules(
+    checkout: Path, tmp_path: Path
+) -> None:
+    place = _begin(checkout, tmp_path / "place", _BOUND)
+    command = make_shell_command("true", checkout, {"PATH": "/bin", "UV_NO_SYNC": "0"})
+    environ = place.confine(command, place.checks).environ
+    assert {"PYTHONPATH": environ.get("PYTHONPATH"), "UV_NO_SYNC": environ["UV_NO_SYNC"]} == {
+        "PYTHONPATH": None,
+        "UV_NO_SYNC": "0",
+    }
+
+
+def test_the_next_attempt_finds_them_as_the_first_did(checkout: Path, tmp_path: Path) -> None:
+    place = _begin(checkout, tmp_path / "place", _ASIDE)
+    top = place.folder.tree
+    (top / ".env").write_text("changed")
+    (top / "node_modules/oven").unlink()
+    (top / "node_modules/mine").mkdir()
+    (top / ".venv").unlink()
+    (top / ".venv").mkdir()
+    (checkout / ".env").write_text("SECRET=2\n")
+    place.begin(_read_base(checkout), {})
+    assert (top / ".env").read_text() == "SECRET=2\n"
+    assert (top / "node_modules/oven/index.js").is_file()
+    assert not (top / "node_modules/mine").exists()
+    assert (top / ".venv").readlink() == checkout / ".venv"
+    assert (checkout / "node_modules/semver/index.js").is_file()
