@@ -15,7 +15,13 @@ from cub.checks.terminal_text import to_plain_text
 from cub.debug_log import log_debug
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
-from cub.processes.command import ProcessResult, StopRequest, TimeLimits, make_shell_command
+from cub.processes.command import (
+    CommandSpec,
+    ProcessResult,
+    StopRequest,
+    TimeLimits,
+    make_shell_command,
+)
 from cub.processes.runner import run_and_capture_streams
 from cub.project.setting_kinds import parse_byte_count, parse_seconds
 from cub.project.settings import COMMAND_KEYS, DEFAULT_CONTEXT_OUTPUT, DEFAULT_CONTEXT_TIMEOUT
@@ -127,12 +133,16 @@ def _get_exit_code(result: ProcessResult) -> int | None:
 
 
 class CommandEnvironment(NamedTuple):
-    """Hold where commands run, with which variables, and with which parameters of the user's."""
+    """Hold where commands run, with which variables, and with which parameters of the user's.
+
+    `confine` returns a command as one that runs behind walls.
+    """
 
     folder: Path
     variables: Mapping[str, str]
     parameters: Mapping[str, str] = {}
     mark: str = ""
+    confine: Callable[[CommandSpec], CommandSpec] | None = None
 
 
 def parse_context_commands(
@@ -249,6 +259,7 @@ def run_context_command(
     variables = {**environment.variables, **parameters}
     line = quote_parameters(line, parameters)
     process = make_shell_command(line, environment.folder, variables, mark=environment.mark)
+    process = environment.confine(process) if environment.confine else process
     limits = TimeLimits(command.timeout, None, _GRACE)
     captured = run_and_capture_streams(process, limits, stop, command.max_output)
     streams = (clean_output(data) for data in (captured.out, captured.err))

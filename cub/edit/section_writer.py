@@ -172,3 +172,15 @@ def _strip_separator(before: bytes, closed: bool) -> bytes:
     if closed:
         return b"".join(lines[:-1])
     return b"".join(lines[:-1]).removesuffix(get_line_end(lines[-2]))
+
+
+def cut_own_section(data: bytes, path: str) -> bytes | None:
+    """Return a file without the section that cub wrote; None if a person may have edited that."""
+    try:
+        document = Document.parse(data, path)
+        section = find_section(document)
+        if section is None:
+            return data
+        return remove_section(document, section) if section.author == "cub" else None
+    except CubError:
+        return None

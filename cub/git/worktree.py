@@ -6,8 +6,6 @@ import os
 import shutil
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -107,44 +105,6 @@ class HeadState(NamedTuple):
     branch: str
 
 
-@dataclass(frozen=True, slots=True)
-class Worktree:
-    """Describe a work tree: its top, the file for cub's own index, and what cub leaves alone.
-
-    `excluded_paths` are relative to `toplevel`, folders with a "/" at their end. Files of more than
-    `max_file_size` bytes are never read.
-    """
-
-    toplevel: Path
-    index_file: Path
-    excluded_paths: tuple[str, ...] = ()
-    max_file_size: int = 1 << 30
-
-    def is_excluded(self, path: str) -> bool:
-        """Return whether a path is one of those that are never read or changed."""
-        return any(
-            path == name.rstrip("/") or path.startswith(name.rstrip("/") + "/")
-            for name in self.excluded_paths
-        )
-
-    @property
-    def pathspecs(self) -> tuple[str, ...]:
-        """Return git's arguments for all paths that are not excluded."""
-        names = (name.rstrip("/") for name in self.excluded_paths)
-        return ("--", ".", *(f":(top,exclude,literal){name}" for name in names))
-
-    def submodule(self, path: str) -> Worktree:
-        """Return the work tree of a submodule, with an index of its own."""
-        digest = sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-        excluded = tuple(
-            name.removeprefix(f"{path}/")
-            for name in self.excluded_paths
-            if name.startswith(f"{path}/")
-        )
-        index = self.index_file.with_name(f"{self.index_file.name}.{digest}")
-        return Worktree(self.toplevel / path, index, excluded, self.max_file_size)
-
-
 def read_head(toplevel: Path) -> HeadState:
     """Ask git where HEAD is."""
     commit = try_git(toplevel, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
@@ -182,21 +142,7 @@ def get_file_type(toplevel: Path, path: str) -> int:
         return 0
 
 
-def is_oversized(worktree: Worktree, path: str) -> bool:
-    """Return whether a path is a file of more than `max_file_size` bytes, holes included."""
-    try:
-        status = (worktree.toplevel / path).lstat()
-    except (OSError, ValueError):
-        return False
-    return status.st_size > worktree.max_file_size and stat.S_ISREG(status.st_mode)
-
-
 def is_beyond_link(toplevel: Path, path: str) -> bool:
     """Return whether a folder on the way to `path` is a symbolic link."""
     names = path.split("/")
     return any((toplevel / "/".join(names[:n])).is_symlink() for n in range(1, len(names)))
-
-
-def make_index_environment(worktree: Worktree) -> dict[str, str]:
-    """Return the variable that makes git use cub's own index."""
-    return {"GIT_INDEX_FILE": str(worktree.index_file)}

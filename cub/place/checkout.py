@@ -82,6 +82,10 @@ class TreeGit:
         """Return the same with another index, for a tree that is never checked out."""
         return replace(self, index=self.index.with_name(name))
 
+    def query(self, *args: str, stdin: bytes = b"") -> bytes:
+        """Return git's stdout, whatever its exit code is."""
+        return try_git(self.tree, *args, stdin=stdin, environ=self.environ).stdout
+
     def succeeds(self, *args: str) -> bool:
         """Return whether git's exit code is 0."""
         return try_git(self.tree, *args, environ=self.environ).exit_code == 0

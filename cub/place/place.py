@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from cub.files.read_files import read_prefix
 from cub.files.signed_state import find_project_state, find_state_folder
@@ -33,6 +34,7 @@ from cub.place.tree import (
     list_edited_paths,
     read_submodule_commits,
     read_tree_state,
+    update_tree,
 )
 from cub.place.walls import Bind, PlaceKind, View, confine_command
 from cub.processes.command import CommandSpec
@@ -40,13 +42,17 @@ from cub.processes.command import CommandSpec
 MAILBOX = "attempt"  # the name of the mailbox in the state folder of the project, as seen inside
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
-    """Hold the commit that an attempt begins from, its tree, and the branch; "" for none."""
+class Base(NamedTuple):
+    """Hold the commit that an attempt begins from, its tree, the branch, and what that is at.
+
+    `branch` is a full name, "" for none. `tip` differs from `commit` if the attempt begins from
+    changes that the branch does not have.
+    """
 
     commit: str
     tree: str
     branch: str
+    tip: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,7 @@ class Place:
     settings: PlaceSettings
     laid: dict[str, bytes] = field(default_factory=dict)
     _base: Base | None = None
+    _checked_tree: str = ""
     _taken: RepositorySettings | None = None
     _modules: dict[str, Checkout] = field(default_factory=dict)
 
@@ -107,6 +114,12 @@ class Place:
         """Return the folder of the project in the agent's tree, as cub sees it."""
         return self.folder.tree / self.settings.prefix
 
+    @property
+    def inner_mailbox(self) -> Path:
+        """Return the mailbox as the agent sees it."""
+        is_bound = self.settings.kind.name == "bound"
+        return find_project_state(self.settings.root) / MAILBOX if is_bound else self.folder.mailbox
+
     def get_inner_root(self, tree: TreeGit) -> Path:
         """Return the folder of the project as a command in one of the trees sees it."""
         return self.get_inner_top(tree) / self.settings.prefix
@@ -116,6 +129,12 @@ class Place:
         is_bound = self.settings.kind.name == "bound"
         return self.settings.checkout.toplevel if is_bound else tree.tree
 
+    @property
+    def base(self) -> Base:
+        """Return what the attempt begins from."""
+        assert self._base is not None
+        return self._base
+
     def open(self) -> None:
         """Make the folders of the place."""
         self.folder.remove()
@@ -123,15 +142,18 @@ class Place:
         self.folder.add_repository(self.settings.checkout, "main")
         self._taken = read_repository_settings(self.settings.checkout)
 
-    def begin(self, base: Base, laid: Mapping[str, bytes]) -> None:
-        """Bring the agent's tree to `base`; lay some files over it, by their paths in it.
+    def set_base(self, base: Base) -> None:
+        """Have the trees begin from `base` from here on."""
+        self._base = base
+        self._taken = read_repository_settings(self.settings.checkout)
+        empty_folder(self.folder.mailbox)
+
+    def begin(self, laid: Mapping[str, bytes]) -> None:
+        """Bring the agent's tree to the base; lay some files over it, by their paths in it.
 
         Raises CubError or OSError, for example if there is no space.
         """
-        empty_folder(self.folder.mailbox)
-        self._taken = read_repository_settings(self.settings.checkout)
-        self._check_out(self.tree, base.tree, base)
-        self._base = base
+        self._check_out(self.tree, self.base.tree)
         self.laid = dict(laid)
         for path, data in laid.items():
             file = self.folder.tree / path
@@ -143,8 +165,8 @@ class Place:
 
     def check_out(self, tree: str, parent: str = "") -> None:
         """Make the tree of checks hold exactly `tree`, on top of the commit `parent`."""
-        assert self._base is not None
-        self._check_out(self.checks, tree, self._base, parent)
+        self._check_out(self.checks, tree, parent)
+        self._checked_tree = tree
 
     def read_state(self) -> TreeState:
         """Return what the agent's tree holds now. Raises CubError if git can't read it."""
@@ -159,9 +181,31 @@ class Place:
 
         return read_tree_state(self.tree, is_excluded, settings.max_file_size)
 
+    def list_excluded_paths(self) -> list[str]:
+        """List what is no part of the attempt's work, folders with "/" at their end."""
+        shared = (f"{path}/" for path in self.settings.shared)
+        return [*self.laid, *self.settings.included, *self.settings.private, *shared]
+
+    def list_changed_submodules(self) -> tuple[str, ...]:
+        """List the submodules with files that are not those of their commit: no commit has them."""
+        return tuple(
+            path
+            for path, checkout in self._modules.items()
+            if list_edited_paths(self.folder.open_tree(checkout, self.folder.tree, path))
+        )
+
+    def holds(self, tree: str) -> bool:
+        """Return whether the tree of checks was brought to `tree` last."""
+        return self._checked_tree == tree
+
     def list_edits_of_checks(self) -> list[str]:
         """List the files of the tree of checks that were changed in it."""
         return list_edited_paths(self.checks)
+
+    def take_edits_of_checks(self, paths: Collection[str]) -> str:
+        """Return the tree of checks with some files as they are in it now."""
+        self._checked_tree = ""
+        return update_tree(self.checks, paths)
 
     def confine(self, command: CommandSpec, tree: TreeGit) -> CommandSpec:
         """Return a command as one that runs behind the walls, in one of the trees."""
@@ -186,13 +230,13 @@ class Place:
     def _has_content(self, path: str, data: bytes) -> bool:
         return self.read_file(path, len(data)) == data and os.path.lexists(self.folder.tree / path)
 
-    def _check_out(self, git: TreeGit, tree: str, base: Base, parent: str = "") -> None:
+    def _check_out(self, git: TreeGit, tree: str, parent: str = "") -> None:
         taken = self._taken or read_repository_settings(self.settings.checkout)
         self._unlink_shared(git)
         check_out_tree(git, tree)
         alternates = [self.folder.link_objects("main"), self.folder.objects]
         hidden = (*self.settings.shared, *self.settings.included)
-        head = (parent or base.commit, base.branch)
+        head = (parent or self.base.commit, self.base.branch)
         write_repository(git, taken, alternates, head, hidden)
         self._fill_submodules(git)
         settings, toplevel = self.settings, self.settings.checkout.toplevel
@@ -238,11 +282,10 @@ class Place:
             Bind(os.path.realpath(link), os.fspath(link))
             for link in sorted((self.folder.path / "persons").iterdir())
         ]
-        inner_mailbox = find_project_state(settings.root) / MAILBOX
         runs = settings.root / ".cub" / "runs"
         binds += [
             Bind(os.fspath(self.folder.objects), os.fspath(self.folder.objects)),
-            Bind(os.fspath(self.folder.mailbox), os.fspath(inner_mailbox), is_writable=True),
+            Bind(os.fspath(self.folder.mailbox), os.fspath(self.inner_mailbox), is_writable=True),
             *([Bind(os.fspath(runs), os.fspath(runs))] if runs.is_dir() else []),
             *bind_hooks(checkout, is_committing=git.tree == self.folder.checks),
             *(Bind(os.fspath(path), os.fspath(path)) for path in settings.read_only),

@@ -12,15 +12,16 @@ from types import MappingProxyType
 from cub import git
 from cub.actions.doctor.findings import Finding
 from cub.actions.run.run_options import RunSettings
-from cub.edit.document import Document
-from cub.edit.section_writer import remove_section
-from cub.edit.sections import find_section
+from cub.edit.section_writer import cut_own_section
 from cub.errors import CubError
-from cub.git.commit import explain_missing_identity
-from cub.git.process import decode_output, disable_repository_filters, try_git
-from cub.git.worktree import Worktree, read_head
+from cub.git.process import (
+    decode_output,
+    disable_repository_filters,
+    strip_git_variables,
+    try_git,
+)
+from cub.git.worktree import read_head
 from cub.git.worktree_status import list_dirty_paths
-from cub.store.store_paths import STORE_FILES
 from cub.text import join_first
 
 OLDEST_GIT = (2, 23)  # the first one with `git switch`
@@ -48,9 +49,8 @@ def find_git_problems(
         message = f"git {old} is too old: cub needs {wanted} or newer"
         yield Finding("D102", message, fix="install a newer git")
     else:
-        worktree = Worktree(toplevel, Path(os.devnull), STORE_FILES, 1 << 30)
-        yield from _find_head_problems(worktree, settings, environ)
-        yield from _find_uncommitted_changes(worktree, root, settings)
+        yield from _find_head_problems(toplevel, settings, environ)
+        yield from _find_uncommitted_changes(toplevel, root)
 
 
 def _find_old_version(toplevel: Path) -> str:
@@ -61,53 +61,50 @@ def _find_old_version(toplevel: Path) -> str:
 
 
 def _find_head_problems(
-    worktree: Worktree, settings: RunSettings, environ: Mapping[str, str]
+    toplevel: Path, settings: RunSettings, environ: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Yield what is wrong with the branch that commits would go to, and with their author."""
-    options, head = settings.options, read_head(worktree.toplevel)
-    if not head.commit and (settings.commits or options.worktree):
+    head = read_head(toplevel)
+    if not head.commit:
         yield Finding("D104", NO_COMMIT, fix=FIRST_COMMIT_FIX)
     if not settings.commits:
         return
-    if answer := explain_missing_identity(worktree, environ):
+    if answer := explain_missing_identity(toplevel, environ):
         message = f"git has no identity for commits: {answer.splitlines()[-1].removeprefix(_FATAL)}"
         yield Finding("D105", message, fix=IDENTITY_FIX)
-    if head.commit and not (head.branch or settings.branch_template or options.worktree):
+    if head.commit and not (head.branch or settings.branch_template):
         message = "HEAD is detached: new commits would not be on a branch"
         yield Finding("D106", message, fix="git switch -c NAME")
 
 
-def _find_uncommitted_changes(
-    worktree: Worktree, root: Path, settings: RunSettings
-) -> Iterator[Finding]:
-    """Yield one finding for changed tracked files outside of `.cub/`; a worktree has none."""
-    if settings.options.worktree:
-        return
+def _find_uncommitted_changes(toplevel: Path, root: Path) -> Iterator[Finding]:
+    """Yield one finding for changed tracked files outside of `.cub/`: attempts don't have these."""
     try:
-        no_filters = disable_repository_filters(worktree.toplevel)
-        paths = list_uncommitted_paths(worktree, root, no_filters)
+        no_filters = disable_repository_filters(toplevel)
+        paths = list_uncommitted_paths(toplevel, root, no_filters)
     except CubError as error:
         yield Finding.from_error("D107", error)
         return
     if paths:
         message = f"changes are not committed: {join_first(paths)}"
-        fix = "commit or stash them, or use `cub run --worktree`"
-        changed = [os.path.relpath(worktree.toplevel / path, root) for path in paths]
+        fix = "commit them, or use `cub run --with-changes`"
+        changed = [os.path.relpath(toplevel / path, root) for path in paths]
         yield Finding("D107", message, fix=fix, changed_paths=tuple(changed))
 
 
 def list_uncommitted_paths(
-    worktree: Worktree, folder: Path, environ: Mapping[str, str] = MappingProxyType({})
+    toplevel: Path, folder: Path, environ: Mapping[str, str] = MappingProxyType({})
 ) -> list[str]:
-    """Return the changed tracked files that keep a run in `folder` from starting.
+    """Return the tracked files with changes that no attempt at a project in `folder` has.
 
-    Files in `.cub/` don't, nor do those that differ in cub's section alone. git gets `environ`.
+    Files in `.cub/` don't count, nor do those that differ in cub's section alone: an attempt has
+    these as they are. git gets `environ`.
     """
-    inner = folder.relative_to(worktree.toplevel).as_posix()
+    inner = folder.relative_to(toplevel).as_posix()
     cub_folder = f"{inner}/.cub/".removeprefix("./")
-    paths = list_dirty_paths(worktree, environ)
+    paths = list_dirty_paths(toplevel, environ)
     others = (path for path in paths if not path.startswith(cub_folder))
-    return [path for path in others if not _differs_by_section(worktree.toplevel, path)]
+    return [path for path in others if not _differs_by_section(toplevel, path)]
 
 
 def _differs_by_section(toplevel: Path, path: str) -> bool:
@@ -116,17 +113,14 @@ def _differs_by_section(toplevel: Path, path: str) -> bool:
     if not path.endswith(".md") or file.is_symlink() or not file.is_file():
         return False
     answer = try_git(toplevel, "cat-file", "blob", f"HEAD:{path}")
-    own = [_cut_section(data, path) for data in (answer.stdout, file.read_bytes())]
+    own = [cut_own_section(data, path) for data in (answer.stdout, file.read_bytes())]
     return answer.exit_code == 0 and None not in own and own[0] == own[1]
 
 
-def _cut_section(data: bytes, path: str) -> bytes | None:
-    """Return a file without the section that cub wrote; None if a person may have edited that."""
-    try:
-        document = Document.parse(data, path)
-        section = find_section(document)
-        if section is None:
-            return data
-        return remove_section(document, section) if section.author == "cub" else None
-    except CubError:
-        return None
+def explain_missing_identity(toplevel: Path, environ: Mapping[str, str]) -> str:
+    """Return what git says if it does not know who commits; "" if it does."""
+    for name in ("GIT_COMMITTER_IDENT", "GIT_AUTHOR_IDENT"):
+        result = try_git(toplevel, "var", name, environ=strip_git_variables(environ))
+        if result.exit_code:
+            return decode_output(result.stderr).strip()
+    return ""

@@ -13,8 +13,6 @@ from typing import NamedTuple, Self
 
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import (
-    AGENT_END_FILE,
-    AGENT_START_FILE,
     EVENTS_FILE,
     STDERR_FILE,
     AttemptFolder,
@@ -38,6 +36,7 @@ from cub.harness.base import (
     determine_cost,
 )
 from cub.masking import StreamMasker, mask_text
+from cub.place.place import Place
 from cub.processes.command import (
     CommandSpec,
     OutputChunk,
@@ -71,14 +70,17 @@ class AgentResult(NamedTuple):
 
 
 def run_agent(
-    context: RunContext, harness: Harness, request: LaunchRequest, files: AttemptFolder
+    context: RunContext,
+    harness: Harness,
+    request: LaunchRequest,
+    files: AttemptFolder,
+    place: Place,
 ) -> Generator[Event, None, AgentResult]:
     """Run an agent to its end; yield an event for what it reports, and a tick each second.
 
     Secrets are masked in events and in the result; the files of the attempt have all output.
     """
-    files.write_state(AGENT_START_FILE, {"at": context.timestamp})
-    command = _make_command(context, harness, request, files)
+    command = _make_command(context, harness, request, files, place)
     limits = TimeLimits(context.settings.timeout, context.settings.idle_timeout)
     transcript, throttle = Transcript(), _EventThrottle(context, request)
     timer, is_over_budget, is_ended_early = RefusalTimer(harness), False, False
@@ -86,9 +88,8 @@ def run_agent(
     with ExitStack() as stack:
         # Open the logs before the agent can make their names lead elsewhere.
         output = stack.enter_context(_LoggedOutput(harness.open_reader(), files))
-        end_time_file = files.state / AGENT_END_FILE
         running = stack.enter_context(
-            RunningCommand(command, limits, context.stop, end_time_file, _TICK_SECONDS)
+            RunningCommand(command, limits, context.stop, tick_seconds=_TICK_SECONDS)
         )
         for chunk in running.iter_output():
             if not chunk.stream:
@@ -119,20 +120,26 @@ def run_agent(
 
 
 def _make_command(
-    context: RunContext, harness: Harness, request: LaunchRequest, files: AttemptFolder
+    context: RunContext,
+    harness: Harness,
+    request: LaunchRequest,
+    files: AttemptFolder,
+    place: Place,
 ) -> CommandSpec:
+    """Return the agent's command, behind the walls of its place."""
     start, folder = harness.build_command(request), context.folder
+    root = place.get_inner_root(place.tree)
     values = (folder.id, request.task_id, str(files.path), harness.name)
     environ = dict(context.environ) | dict(zip(ATTEMPT_VARIABLES, values, strict=True))
-    environ["CUB_ROOT"] = str(folder.root)
+    environ["CUB_ROOT"] = os.fspath(root)
     path = environ.get("PATH")
     if shutil.which("cub", path=path) is None:
         environ["PATH"] = os.pathsep.join(filter(None, [path, _make_cub_shim(folder)]))
     mark = make_attempt_mark(folder, files, request.task_id)
     argv = (*context.settings.wrapper, *start.argv)
     environ |= start.environ
-    start.write_files(files.path)
-    return CommandSpec(argv, context.workspace.folder, environ, start.stdin, mark)
+    start.write_files(place.folder.mailbox)
+    return place.confine(CommandSpec(argv, root, environ, start.stdin, mark), place.tree)
 
 
 def make_attempt_mark(folder: RunFolder, files: AttemptFolder, task: str) -> str:

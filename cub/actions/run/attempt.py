@@ -1,22 +1,19 @@
 """Make one attempt at a task: baseline checks, the agent, evidence, checks, verdict.
 
-Nothing is committed or rolled back here; see attempt_finish.
+All of it happens in the attempt's place; see attempt_finish for what becomes of it.
 """
 
 from __future__ import annotations
 
 import signal
-import time
 from collections.abc import Generator
+from dataclasses import replace
 from functools import partial
 
 from cub.actions.agent_context import AgentContext, render_missing_context
 from cub.actions.build_prompt import PromptOptions, build_task_prompt
 from cub.actions.run import failures, run_folders
-from cub.actions.run.agent_process import (
-    RUN_MARK_VARIABLE,
-    run_agent,
-)
+from cub.actions.run.agent_process import RUN_MARK_VARIABLE, run_agent
 from cub.actions.run.agent_texts import prepare_agent_context
 from cub.actions.run.attempt_checks import (
     judge_before_start,
@@ -25,7 +22,8 @@ from cub.actions.run.attempt_checks import (
     run_baseline_checks,
     run_start_commands,
 )
-from cub.actions.run.attempt_state import Attempt, save_git_settings, save_start, set_result
+from cub.actions.run.attempt_files import begin_attempt, read_result
+from cub.actions.run.attempt_state import Attempt, save_start
 from cub.actions.run.check_comparison import describe_failing_checks
 from cub.actions.run.check_definitions import judge_by_old_definitions
 from cub.actions.run.check_inputs import (
@@ -42,32 +40,18 @@ from cub.actions.run.instruction_changes import (
     find_instruction_changes,
     judge_instruction_changes,
 )
-from cub.actions.run.new_files import (
-    describe_leftovers,
-    describe_secrets,
-    explain_left_out,
-    take_out_secrets,
-)
+from cub.actions.run.new_files import describe_leftovers, explain_left_out
 from cub.actions.run.removed_tests import judge_removed_tests
 from cub.actions.run.run_context import RunContext
-from cub.actions.run.verdict import (
-    AttemptEvidence,
-    Verdict,
-    judge_before_checks,
-)
+from cub.actions.run.verdict import AttemptEvidence, Verdict, judge_before_checks
+from cub.actions.tasks.attempt_edits import read_attempt_edits
 from cub.actions.tasks.current_attempt import read_request
-from cub.git.lock_files import remove_stale_locks
-from cub.git.repository_backup import repair_repository
-from cub.git.repository_settings import restore_git_settings
-from cub.git.snapshot import (
-    Snapshot,
-    list_changed_submodules,
-)
-from cub.git.take_snapshot import take_snapshot
 from cub.harness.base import Harness, LaunchRequest
+from cub.place.place import Place
 from cub.processes.orphans import kill_by_environment
 from cub.project.project import Project
 from cub.store.events import Event
+from cub.store.store_paths import TASKS_FILE
 from cub.store.task_index import TaskIndex
 
 AttemptEvents = Generator[Event, None, Verdict]
@@ -75,84 +59,76 @@ AttemptEvents = Generator[Event, None, Verdict]
 
 def run_attempt(context: RunContext, attempt: Attempt, tasks: TaskIndex) -> AttemptEvents:
     """Make an attempt at a claimed task; yield its events, and return its verdict."""
-    workspace = context.workspace
-    if attempt.before is None:
-        save_git_settings(context, attempt)  # before checks, which run what agents wrote
-        attempt.before = before = take_snapshot(workspace.worktree)
-        save_start(context, attempt, before)
-        if failure := (yield from run_start_commands(context, attempt, before)):
-            verdict = judge_before_start(context, attempt) if attempt.edited_paths else None
-            return verdict or Verdict(failures.CONTEXT_FAILED, str(failure))
-        yield from run_baseline_checks(context, attempt, attempt.before)
-    else:  # as the start of the run has left it
-        save_start(context, attempt, attempt.before)
-    before, baseline = attempt.before, attempt.baseline
-    if verdict := judge_before_start(context, attempt) or _judge_agent_files(context):
-        attempt.after = before
+    if not attempt.is_prepared:
+        if failure := (yield from run_start_commands(context, attempt)):
+            return Verdict(failures.CONTEXT_FAILED, str(failure))
+        yield from run_baseline_checks(context, attempt)
+    begin_attempt(context, attempt)
+    save_start(context, attempt)
+    if verdict := judge_before_start(context, attempt) or _judge_agent_files(context, attempt):
         return verdict
-    excuses = context.settings.excuses_known_failures
-    for text in describe_failing_checks(baseline, attempt.task_checks, excuses=excuses):
-        if text not in context.reported:  # of a check of the project, which each attempt runs
-            context.reported.add(text)
-            yield context.make_event("notice", task=attempt.task_id, text=text)
+    yield from _report_failing_checks(context, attempt)
     attempt.inputs = _record_inputs(context, attempt)
-    attempt.notices += workspace.back_up(before, context.settings.ignored_backup_limit)
-    texts = prepare_run_context(context, attempt.harness)
-    prompt, system_prompt = _write_prompts(context, attempt, tasks, texts)
-    attempt.started_at = time.time()
-    request = LaunchRequest(
-        prompt, system_prompt, attempt.files.path, attempt.files.path, attempt.task_id,
-        attempt.number, context.settings.model, context.settings.permissions, texts.arguments,
-    )  # fmt: skip
-    attempt.agent_result = yield from run_agent(context, attempt.harness, request, attempt.files)
-    restore_surroundings(context, attempt)
-    attempt.request = read_request(attempt.files.state)
-    evidence = _collect_evidence(context, attempt, before)
-    if attempt.replacements:
-        return Verdict(failures.UNKNOWN, "; ".join(attempt.replacements))
-    instructions = _judge_instructions(context, attempt, before)
-    verdict = judge_before_checks(evidence) or _judge_inputs(context, attempt, before)
-    verdict = verdict or instructions
+    yield from _run_agent(context, attempt, tasks)
+    attempt.evidence = evidence = _collect_evidence(context, attempt)
+    instructions = _judge_instructions(attempt)
+    verdict = judge_before_checks(evidence) or _judge_inputs(context, attempt) or instructions
     if verdict is None:
-        verdict = yield from _judge_work(context, attempt, before, evidence)
+        verdict = yield from _judge_work(context, attempt, evidence)
     return explain_left_out(verdict, attempt.left_out_paths)
 
 
-def _judge_work(
-    context: RunContext, attempt: Attempt, before: Snapshot, evidence: AttemptEvidence
-) -> AttemptEvents:
+def _run_agent(
+    context: RunContext, attempt: Attempt, tasks: TaskIndex
+) -> Generator[Event, None, None]:
+    texts = prepare_run_context(context, attempt.harness, attempt.place)
+    prompt, system_prompt = _write_prompts(context, attempt, tasks, texts)
+    request = LaunchRequest(
+        prompt, system_prompt, attempt.files.path, attempt.place.inner_mailbox, attempt.task_id,
+        attempt.number, context.settings.model, context.settings.permissions, texts.arguments,
+    )  # fmt: skip
+    attempt.agent_result = yield from run_agent(
+        context, attempt.harness, request, attempt.files, attempt.place
+    )
+    process = attempt.agent_result.process
+    if process.signal == signal.SIGKILL and not process.cause:
+        # What killed the agent may have killed its keeper too.
+        kill_by_environment((RUN_MARK_VARIABLE, context.folder.id))
+    tasks_before = attempt.place.laid.get((attempt.place.settings.prefix / TASKS_FILE).as_posix())
+    attempt.edits = read_attempt_edits(attempt.place.root, tasks_before or b"", attempt.task_id)
+    attempt.request = read_request(attempt.place.folder.mailbox) or attempt.edits.request
+
+
+def _judge_work(context: RunContext, attempt: Attempt, evidence: AttemptEvidence) -> AttemptEvents:
     """Return the verdict of the checks, unless the attempt has changed what they decide by."""
-    verdict = yield from judge_by_final_checks(context, attempt, before, evidence)
+    verdict = yield from judge_by_final_checks(context, attempt, evidence)
     if verdict.is_ok:  # the checks may have changed files, too
-        verdict = _judge_instructions(context, attempt, before) or verdict
+        verdict = _judge_instructions(attempt) or verdict
     if verdict.is_ok:
-        change = yield from judge_by_old_definitions(context, attempt, before, evidence)
+        change = yield from judge_by_old_definitions(context, attempt, evidence)
         verdict = change or verdict
-    return judge_removed_tests(context, attempt, before, verdict) or verdict
+    return judge_removed_tests(context, attempt, verdict) or verdict
 
 
-def _judge_agent_files(context: RunContext) -> Verdict | None:
+def _judge_agent_files(context: RunContext, attempt: Attempt) -> Verdict | None:
     """Return a verdict if the agent would execute files that changed after they were approved."""
-    lines = context.approved_checks.list_untrusted_files(context.workspace.folder)
+    lines = context.approved_checks.list_untrusted_files(attempt.place.root)
     return Verdict(failures.UNTRUSTED, "; ".join(lines)) if lines else None
 
 
-def restore_surroundings(context: RunContext, attempt: Attempt) -> None:
-    """Restore what an attempt changed in git's own folder."""
-    rescue_folder = attempt.files.remove_links()
-    if damage := repair_repository(context.workspace.worktree, rescue_folder):
-        attempt.replacements.append(damage)
-    names = list[str]()
-    if attempt.settings is not None:
-        rescue_folder = attempt.files.prepare_folder(run_folders.REPLACED_SETTINGS_FOLDER)
-        names = restore_git_settings(attempt.settings, rescue_folder)
-    attempt.notices += [f"{name} was changed by the attempt, and is restored" for name in names]
+def _report_failing_checks(context: RunContext, attempt: Attempt) -> Generator[Event, None, None]:
+    excuses = context.settings.excuses_known_failures
+    for text in describe_failing_checks(attempt.baseline, attempt.task_checks, excuses=excuses):
+        if text not in context.reported:  # of a check of the project, which each attempt runs
+            context.reported.add(text)
+            yield context.make_event("notice", task=attempt.task_id, text=text)
 
 
 def _record_inputs(context: RunContext, attempt: Attempt) -> CheckInputs:
-    path = context.environ.get("PATH")
-    commands = list_checks(context, attempt)
-    return record_inputs(context.workspace.folder, commands, path, attempt.inputs)
+    """Return what the checks go by, in the agent's tree: PATH may lead into the project, too."""
+    root, seen = attempt.place.root.as_posix(), context.initial_stores.root.as_posix()
+    path = context.environ.get("PATH", "").replace(seen, root)
+    return record_inputs(attempt.place.root, list_checks(context, attempt), path, attempt.inputs)
 
 
 def _write_prompts(
@@ -171,71 +147,51 @@ def _write_prompts(
     return built.prompt.text, system_prompt
 
 
-def prepare_run_context(context: RunContext, harness: Harness) -> AgentContext:
+def prepare_run_context(context: RunContext, harness: Harness, place: Place) -> AgentContext:
     """Return the project's texts for an agent where it works, and what it loads on its own."""
-    checkout, folder = context.initial_stores.project, context.workspace.folder
-    project = checkout if folder == checkout.root else Project.load(folder)
-    version = context.agent_versions.get(harness.name, "")
-    return prepare_agent_context(project, harness, version, context.environ, checkout)
+    project, version = Project.load(place.root), context.agent_versions.get(harness.name, "")
+    checkout = context.initial_stores.project
+    found = prepare_agent_context(project, harness, version, context.environ, checkout)
+    inner = place.get_inner_root(place.tree).as_posix()  # as the agent sees it
+    root = place.root.as_posix()
+    return replace(found, arguments=tuple(word.replace(root, inner) for word in found.arguments))
 
 
-def _collect_evidence(context: RunContext, attempt: Attempt, before: Snapshot) -> AttemptEvidence:
-    workspace, process = context.workspace, attempt.agent_result.process
-    if process.signal == signal.SIGKILL and not process.cause:
-        # What killed the agent may have killed its keeper too.
-        kill_by_environment((RUN_MARK_VARIABLE, context.folder.id))
-    remove_stale_locks(workspace.toplevel, attempt.started_at)
-    restored = workspace.restore_private_files(
-        before, attempt.files.remove_links(), context.uncommitted_files, restores_modes=True
-    )
-    attempt.notices += restored.messages
-    after = take_snapshot(workspace.worktree, before)
-    attempt.files.write_state(run_folders.AGENT_HEAD_FILE, {"head": after.head})
-    set_result(context, attempt, before, after)
-    if paths := take_out_secrets(workspace, attempt.files, attempt.changes):
-        after = take_snapshot(workspace.worktree, before)
-        set_result(context, attempt, before, after)
-        attempt.left_out_paths = paths
-        attempt.notices.append(describe_secrets(paths))
-    attempt.note_for_review(describe_leftovers(workspace.toplevel, attempt.changes))
-    attempt.notices += describe_ignored_files(after)
-    if attempt.head_move == "forward" and before.head != after.head:
-        attempt.notices.append("there are commits that the run did not make")
-    transcript = attempt.agent_result.transcript
-    is_success = attempt.harness.is_success(transcript, process.exit_code)
+def _collect_evidence(context: RunContext, attempt: Attempt) -> AttemptEvidence:
+    result, harness = attempt.agent_result, attempt.harness
+    facts = read_result(context, attempt)
+    state, transcript, process = facts.state, result.transcript, result.process
+    attempt.note_for_review(describe_leftovers(attempt.place, attempt.changes))
+    attempt.notices += describe_ignored_files(state.ignored_paths)
+    is_success = harness.is_success(transcript, process.exit_code)
     return AttemptEvidence(
         process=process,
         transcript=transcript,
-        stderr=attempt.agent_result.stderr,
+        stderr=result.stderr,
         is_success=is_success and not process.cause,
         has_changes=bool(attempt.changes),
-        restored_files=restored.files,
-        conflicts=after.conflicts,
-        oversized_files=after.oversized_files,
-        head_move=attempt.head_move,
-        uncommittable=list_changed_submodules(before, after),
-        hidden_work=find_hidden_work(workspace, before, after, attempt.changes, attempt.started_at),
+        conflicts=facts.conflicts,
+        oversized_files=state.oversized_files,
+        uncommittable=facts.changed_submodules,
+        hidden_work=find_hidden_work(attempt),
         request=attempt.request,
-        is_over_budget=attempt.agent_result.is_over_budget,
-        refusal=attempt.harness.find_refusal(
-            transcript, attempt.agent_result.stderr, context.clock.now()
-        ),
-        lacks_reply=attempt.harness.lacks_reply(transcript),
+        is_over_budget=result.is_over_budget,
+        refusal=harness.find_refusal(transcript, result.stderr, context.clock.now()),
+        lacks_reply=harness.lacks_reply(transcript),
     )
 
 
-def _judge_instructions(context: RunContext, attempt: Attempt, before: Snapshot) -> Verdict | None:
+def _judge_instructions(attempt: Attempt) -> Verdict | None:
     """Note what was changed in instruction files; return a verdict if that is forbidden."""
-    after = attempt.after or before
-    changes = find_instruction_changes(context.workspace, before, after)
+    changes = find_instruction_changes(attempt)
     attempt.note_for_review(describe_instruction_changes(changes))
     return judge_instruction_changes(changes, attempt.task)
 
 
-def _judge_inputs(context: RunContext, attempt: Attempt, before: Snapshot) -> Verdict | None:
+def _judge_inputs(context: RunContext, attempt: Attempt) -> Verdict | None:
     """Note what was changed that the checks go by; return a verdict if it is protected."""
     attempt.new_inputs = _record_inputs(context, attempt)
-    read_old = partial(context.workspace.read_project_files_before, before)
+    read_old = partial(Attempt.read_project_files_before, attempt)
     attempt.inputs = add_earlier_states(attempt.inputs, attempt.new_inputs, read_old)
     inputs = find_changed_inputs(attempt.inputs, attempt.new_inputs)
     is_red = any(check.is_red for check in attempt.baseline.values())

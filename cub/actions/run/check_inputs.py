@@ -21,7 +21,7 @@ from typing import NamedTuple
 from cub.actions.run.steering_settings import select_steering
 from cub.files.read_files import read_prefix
 from cub.files.stat_signature import StatSignature
-from cub.git.snapshot import FileChange
+from cub.place.changes import FileChange
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.repomap.listing.file_listing import compile_ignore_patterns
 from cub.text import join_first

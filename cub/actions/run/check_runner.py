@@ -16,7 +16,6 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from cub.actions.run.git_workspace import GitWorkspace
 from cub.checks.failing_items import (
     FailingItem,
     fingerprint_items,
@@ -35,8 +34,10 @@ from cub.checks.tool_output import (
 )
 from cub.files.read_files import read_prefix
 from cub.files.signed_state import read_signed, write_signed
-from cub.git.snapshot import FileChange, Snapshot
 from cub.masking import mask_text
+from cub.place.changes import FileChange, read_files
+from cub.place.checkout import TreeGit
+from cub.place.place import Place
 from cub.processes.command import StopRequest, TimeLimits, make_shell_command
 from cub.processes.runner import run_and_capture
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
@@ -113,8 +114,9 @@ class CheckResult:
 
 @dataclass(slots=True)
 class CheckRunner:
-    """Run checks in `folder`, and keep the last result of each in `cache_folder`.
+    """Run checks, and keep the last result of each in `cache_folder`.
 
+    `folder` is the project's in the person's checkout: what checks need is installed there.
     `results` are those of this run, by tree and command.
     """
 
@@ -126,13 +128,15 @@ class CheckRunner:
     results: dict[tuple[str, str], CheckResult] = field(default_factory=dict)
 
     def run_check(
-        self, command: str, log: BinaryIO | None, end_time_file: Path | None = None, mark: str = ""
+        self, place: Place, command: str, log: BinaryIO | None, mark: str = ""
     ) -> CheckResult:
-        """Run a check to its end, or to its time limit."""
-        process = make_shell_command(command, self.folder, self.environ, mark=mark)
+        """Run a check in a place's tree of checks, to its end or to its time limit."""
+        folder = place.get_inner_root(place.checks)
+        process = make_shell_command(command, folder, self.environ, mark=mark)
+        process = place.confine(process, place.checks)
         if log:
             log.write(f"$ {command}\n".encode("utf-8", "surrogateescape"))
-        captured = run_and_capture(process, self.limits, self.stop, _MAX_OUTPUT, log, end_time_file)
+        captured = run_and_capture(process, self.limits, self.stop, _MAX_OUTPUT, log)
         end = captured.result
         if log:
             log.write(f"\n[exit {end.exit_code}, {end.seconds:.1f} s {end.cause}]\n".encode())
@@ -160,9 +164,10 @@ class CheckRunner:
             lacks_program=bool(missing),
             totals=totals,
         )
-        return replace(result, lacks_program=self._lacks_program(result, text))
+        manifests = place.checks.tree / place.settings.prefix
+        return replace(result, lacks_program=self._lacks_program(result, text, manifests))
 
-    def _lacks_program(self, check: CheckResult, text: str) -> bool:
+    def _lacks_program(self, check: CheckResult, text: str, manifests: Path) -> bool:
         """Return whether a check can't work before something is installed.
 
         That a module is missing which no manifest names is not such a case: it may be the task's
@@ -175,7 +180,7 @@ class CheckRunner:
         if check.lacks_program:
             return True
         has_collected = check.passes or any(item.kind != "error" for item in check.items)
-        return not has_collected and _names_any(self.folder, find_missing_modules(text))
+        return not has_collected and _names_any(manifests, find_missing_modules(text))
 
     def find_result(self, tree: str, command: str) -> CheckResult | None:
         """Return a check's stored result for the files of `tree`; None if there is none."""
@@ -262,28 +267,28 @@ _DATA = re.compile(
 
 
 def check_syntax(
-    workspace: GitWorkspace, before: Snapshot, changed: Sequence[FileChange]
+    git: TreeGit, before: str, after: str, changed: Sequence[FileChange]
 ) -> CheckResult | None:
-    """Parse the changed sources that cub has a reliable grammar for.
+    """Parse the sources that differ between two trees, as far as cub has a reliable grammar.
 
     Files that were broken before don't count. Return None if there is no new syntax error.
     """
     files = [change for change in changed if change.kind != "D" and not change.is_submodule]
-    items = tuple(_find_errors(workspace, before, files))
+    items = tuple(_find_errors(git, before, after, [change.path for change in files]))
     return CheckResult(SYNTAX_CHECK, 1, items=items) if items else None
 
 
 def _find_errors(
-    workspace: GitWorkspace, before: Snapshot, files: Sequence[FileChange]
+    git: TreeGit, before: str, after: str, paths: Sequence[str]
 ) -> Iterator[FailingItem]:
-    sources = ((file, grammar) for file in files if (grammar := _find_grammar(file.path)))
-    for change, language in islice(sources, _MAX_FILES):
-        fault = find_syntax_error(language, workspace.read_file(change.path, _MAX_SOURCE))
+    grammars = {path: grammar for path in paths if (grammar := _find_grammar(path))}
+    for path, data in read_files(git, after, islice(grammars, _MAX_FILES)).items():
+        fault = find_syntax_error(grammars[path], data) if len(data) <= _MAX_SOURCE else None
         if fault is None:
             continue
-        old = workspace.read_file_before(before, change.path) if change.kind == "M" else b""
-        if find_syntax_error(language, old) is None:
-            yield truncate_item(FailingItem("build", f"{change.path}:{fault.line}", fault.message))
+        old = read_files(git, before, [path])[path]
+        if find_syntax_error(grammars[path], old) is None:
+            yield truncate_item(FailingItem("build", f"{path}:{fault.line}", fault.message))
 
 
 def _find_grammar(path: str) -> str:

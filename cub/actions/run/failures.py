@@ -256,13 +256,22 @@ COMMIT_FAILED = FailureClass(
 )
 MERGE_CONFLICT = FailureClass(
     "merge_conflict",
-    "left a merge with conflicts in it",
+    "left a merge with conflicts in it, or conflicts with newer commits of its branch",
     "the changes could not be merged",
     "in which file",
 )
+NOT_MERGED = FailureClass(
+    "not_merged",
+    "was accepted, but edits in the checkout keep its commit out of it: the commit stays under a "
+    "ref, and the task is parked with the command that merges it",
+    "its commit could not be brought into the checkout",
+    is_charged=False,
+    charge_note="the work is done",
+    remedy="commit or stash the edits that are in the way, then merge the commit",
+)
 UNKNOWN = FailureClass(
     "unknown",
-    "left the branch, or something else went wrong",
+    "went wrong in a way that has no class of its own",
     "something went wrong that has no class of its own",
     "what",
     shows_items=True,  # a class of another version of cub
@@ -272,7 +281,8 @@ _ALL = (
     INTERRUPTED, CONTEXT_FAILED, UNTRUSTED, RATE_LIMITED, AUTH, SERVICE_FAILED, HARNESS_MISSING,
     HARNESS_SETUP, BUDGET, TIMEOUT_IDLE, TIMEOUT_WALL, PERMISSION_DENIED, STUCK, ASKED_QUESTION,
     HARNESS_EXIT, UNVERIFIED, PROTECTED, INSTRUCTIONS_CHANGED, NO_CHANGES, TESTS_REMOVED,
-    CHECKS_FAILED, CHECK_CHANGED, NOT_MENDED, TOO_LARGE, COMMIT_FAILED, MERGE_CONFLICT, UNKNOWN,
+    CHECKS_FAILED, CHECK_CHANGED, NOT_MENDED, TOO_LARGE, COMMIT_FAILED, MERGE_CONFLICT,
+    NOT_MERGED, UNKNOWN,
 )  # fmt: skip
 FAILURE_CLASSES: Mapping[str, FailureClass] = {one.name: one for one in _ALL}
 

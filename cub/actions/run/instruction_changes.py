@@ -14,15 +14,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cub.actions.run import failures
-from cub.actions.run.git_workspace import GitWorkspace
+from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.task_text import mentions_path
 from cub.actions.run.verdict import Verdict
 from cub.edit.document import Document
 from cub.edit.sections import find_section_or_none, list_section_lines
 from cub.errors import CubError
 from cub.git import ObjectReader
-from cub.git.objects import LINK_MODE, list_tree_files
-from cub.git.snapshot import DiffEntry, Snapshot, diff_trees
+from cub.git.objects import LINK_MODE
+from cub.place.changes import FileChange, list_tree_files, open_objects
 from cub.project.rule_locations import is_instruction_file
 from cub.project.targets import find_target
 from cub.store.jsonl import Record
@@ -39,20 +39,16 @@ class InstructionChange(NamedTuple):
     is_forbidden: bool = False
 
 
-def find_instruction_changes(
-    workspace: GitWorkspace, before: Snapshot, after: Snapshot
-) -> list[InstructionChange]:
-    """Return what differs between two snapshots; files that were untracked before don't count."""
-    private = frozenset(before.untracked_paths)
-    differing = diff_trees(workspace.worktree, before.tree, after.tree).entries
-    entries = [entry for entry in differing if entry.path not in private]
-    links = _list_links(workspace, before) if entries else {}
-    if not links and not any(_is_relevant(entry.path) for entry in entries):
+def find_instruction_changes(attempt: Attempt) -> list[InstructionChange]:
+    """Return what the attempt has changed in instruction files, and in `.cub/`."""
+    git, tree, changes = attempt.place.tree, attempt.tree, attempt.changes
+    links = _list_links(attempt) if changes else {}
+    if not links and not any(_is_relevant(change.path) for change in changes):
         return []
-    with ObjectReader(workspace.toplevel) as objects:
+    with open_objects(git) as objects:
         linked = _list_linked_paths(links, objects)
-        relevant = (e for e in entries if _is_relevant(e.path) or e.path in linked)
-        return [_describe_change(entry, after.tree, objects) for entry in relevant]
+        relevant = (one for one in changes if _is_relevant(one.path) or one.path in linked)
+        return [_describe_change(one, tree, objects) for one in relevant]
 
 
 def describe_instruction_changes(changes: Sequence[InstructionChange]) -> Iterator[str]:
@@ -80,9 +76,9 @@ def _is_of_cub(path: str) -> bool:
     return f"/{_CUB_FOLDER}" in f"/{path}"
 
 
-def _list_links(workspace: GitWorkspace, before: Snapshot) -> dict[str, str]:
+def _list_links(attempt: Attempt) -> dict[str, str]:
     """Return the instruction files that are links, and the objects that hold where they lead."""
-    files = list_tree_files(workspace.toplevel, before.tree).items()
+    files = list_tree_files(attempt.place.tree, attempt.base.tree).items()
     links = {path: entry.oid for path, entry in files if entry.mode == LINK_MODE}
     return {path: oid for path, oid in links.items() if is_instruction_file(path)}
 
@@ -96,7 +92,7 @@ def _list_linked_paths(links: Mapping[str, str], objects: ObjectReader) -> froze
     )
 
 
-def _describe_change(entry: DiffEntry, tree: str, objects: ObjectReader) -> InstructionChange:
+def _describe_change(entry: FileChange, tree: str, objects: ObjectReader) -> InstructionChange:
     path = entry.path
     name = f"cub's file {path}" if _is_of_cub(path) else f"the instruction file {path}"
     if entry.kind == "A":
@@ -122,7 +118,7 @@ def _is_of_deleted_folder(path: str, tree: str, objects: ObjectReader) -> bool:
     return is_own and not is_hidden and objects.find_object(f"{tree}:{folder}") is None
 
 
-def _has_foreign_section(entry: DiffEntry, tree: str, objects: ObjectReader) -> bool:
+def _has_foreign_section(entry: FileChange, tree: str, objects: ObjectReader) -> bool:
     """Return whether cub's section is another one now, and not one that cub wrote."""
     old, new = objects.find_object(entry.oid), objects.find_object(f"{tree}:{entry.path}")
     lines = list_section_lines(old.data) if old else ()

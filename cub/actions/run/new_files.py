@@ -1,7 +1,7 @@
 """Look at the new files of an attempt: leave secrets out of its commit, and name likely leftovers.
 
 A file that looks like a secret moves to the attempt's folder before the checks run: so they judge
-the tree that is committed. If the attempt is accepted, the file returns as an untracked one.
+the tree that is committed.
 """
 
 from __future__ import annotations
@@ -12,21 +12,17 @@ import shutil
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from cub.actions.run import failures
-from cub.actions.run.git_workspace import GitWorkspace
 from cub.actions.run.run_folders import LEFT_OUT_FOLDER, AttemptFolder
 from cub.actions.run.verdict import Verdict
 from cub.files.read_files import read_prefix
-from cub.git import ObjectReader
-from cub.git.branches import list_new_objects
-from cub.git.objects import list_tree_files
-from cub.git.snapshot import FileChange, Snapshot
 from cub.git.tool_artifacts import matches_any
-from cub.git.worktree import get_file_type, is_beyond_link
+from cub.git.worktree import get_file_type
 from cub.masking.secret_files import holds_certain_secret, is_credentials_file
+from cub.place.changes import FileChange, list_tree_files, open_objects
+from cub.place.place import Base, Place
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.text import join_first
 
@@ -47,33 +43,18 @@ _EXPLAINED = (
 
 
 def take_out_secrets(
-    workspace: GitWorkspace, files: AttemptFolder, changes: Iterable[FileChange]
+    place: Place, files: AttemptFolder, changes: Iterable[FileChange]
 ) -> list[str]:
-    """Move new files that look like secrets to the attempt's folder; return their paths."""
-    toplevel = workspace.toplevel
+    """Copy new files that look like secrets to the attempt's folder; return their paths."""
     paths = [
         path
-        for path in _iter_new_files(toplevel, changes)
-        if looks_like_secret(path, workspace.read_file(path, _MAX_SECRET_FILE))
+        for path in _iter_new_files(place.folder.tree, changes)
+        if looks_like_secret(path, place.read_file(path, _MAX_SECRET_FILE))
     ]
     folder = files.prepare_path(LEFT_OUT_FOLDER) if paths else files.path
     for path in paths:
-        _move(toplevel / path, folder / path)
+        _move(place.folder.tree / path, folder / path)
     return paths
-
-
-def return_left_out_files(
-    toplevel: Path, files: AttemptFolder, paths: Sequence[str]
-) -> Iterator[str]:
-    """Put the files back as untracked ones; yield a message if something is in the way."""
-    folder = files.remove_links() / LEFT_OUT_FOLDER
-    for path in paths:
-        is_there = get_file_type(folder, path) == stat.S_IFREG
-        is_free = not os.path.lexists(toplevel / path) and not is_beyond_link(toplevel, path)
-        if is_there and is_free:
-            with suppress(OSError):
-                _move(folder / path, toplevel / path)
-    yield from describe_left_out_files(files)
 
 
 def describe_left_out_files(files: AttemptFolder) -> Iterator[str]:
@@ -84,17 +65,19 @@ def describe_left_out_files(files: AttemptFolder) -> Iterator[str]:
         yield f"{join_first(names)}: kept in {files.name}/{LEFT_OUT_FOLDER}/"
 
 
-def list_committed_secrets(workspace: GitWorkspace, before: Snapshot) -> list[str]:
-    """List new files that look like secrets in the commits that the attempt has made.
+def list_commit_secrets(place: Place, base: Base, head: str) -> list[str]:
+    """List new files that look like secrets in the commits that the agent has made.
 
     That includes files that a later commit deletes.
     """
-    old = list_tree_files(workspace.toplevel, before.tree)
-    new = [one for one in list_new_objects(workspace.toplevel, before) if one.path not in old]
+    git = place.tree
+    old = list_tree_files(git, base.tree)
+    listed = git.run("rev-list", "--objects", head, f"^{base.commit}").decode("utf-8", "replace")
+    pairs = [line.partition(" ")[::2] for line in listed.splitlines()]
     found = dict[str, None]()
-    with ObjectReader(workspace.toplevel) as objects:
-        for path, oid in new:
-            blob = objects.find_object(oid)
+    with open_objects(git) as objects:
+        for oid, path in pairs:
+            blob = objects.find_object(oid) if path and path not in old else None
             if blob and blob.kind == "blob" and looks_like_secret(path, blob.data):
                 found[path] = None
     return list(found)
@@ -114,12 +97,13 @@ def explain_left_out(verdict: Verdict, paths: Sequence[str]) -> Verdict:
     return verdict._replace(reason=reason)
 
 
-def describe_leftovers(toplevel: Path, changes: Iterable[FileChange]) -> Iterator[str]:
+def describe_leftovers(place: Place, changes: Iterable[FileChange]) -> Iterator[str]:
     """Yield a message that names large binaries, logs and files in scratch folders among new files.
 
     They are committed: only a person knows whether they belong there.
     """
     large, folders, others = list[str](), Counter[str](), list[str]()
+    toplevel = place.folder.tree
     for path in _iter_new_files(toplevel, changes):
         *parents, name = path.split("/")
         if size := _measure_binary(toplevel, path):
@@ -135,8 +119,7 @@ def describe_leftovers(toplevel: Path, changes: Iterable[FileChange]) -> Iterato
 
 def _iter_new_files(toplevel: Path, changes: Iterable[FileChange]) -> Iterator[str]:
     for change in changes:
-        is_new = change.kind == "A" and not change.is_untracked
-        if is_new and get_file_type(toplevel, change.path) == stat.S_IFREG:
+        if change.kind == "A" and get_file_type(toplevel, change.path) == stat.S_IFREG:
             yield change.path
 
 

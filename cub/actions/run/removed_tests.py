@@ -29,7 +29,7 @@ from cub.checks.static_tests import (
     list_static_tests,
     list_words,
 )
-from cub.git.snapshot import FileChange, Snapshot
+from cub.place.changes import FileChange
 from cub.text import join_first
 
 _SCRIPT_NAME = re.compile(
@@ -48,25 +48,23 @@ ReadFile = Callable[[str], bytes]
 _JUDGED_BY_CHECKS = (None, failures.CHECKS_FAILED, failures.UNVERIFIED, failures.NOT_MENDED)
 
 
-def judge_removed_tests(
-    context: RunContext, attempt: Attempt, before: Snapshot, verdict: Verdict
-) -> Verdict | None:
+def judge_removed_tests(context: RunContext, attempt: Attempt, verdict: Verdict) -> Verdict | None:
     """Return the verdict on an attempt after which fewer tests run, or None.
 
     `verdict` is what the checks say. The task may name the tests that have to go, or their files;
     but a known failure is not fixed if its test is gone.
     """
-    settings, workspace = context.settings, context.workspace
+    settings, place = context.settings, attempt.place
     if settings.allows_removed_tests or settings.options.no_checks:
         return None
     if verdict.failure not in _JUDGED_BY_CHECKS:
         return None
     files = compare_test_files(
         attempt.changes,
-        lambda paths: workspace.read_files_before(before, paths),
-        lambda path: workspace.read_file(path, _MAX_FILE),
+        attempt.read_files_before,
+        lambda path: place.read_file(path, _MAX_FILE),
     )
-    definitions = list_changed_definitions(context, attempt, before)
+    definitions = list_changed_definitions(attempt)
     found = find_removed_tests(attempt.checks, files, list(definitions))
     if found is None:
         return None

@@ -10,12 +10,13 @@ from typing import Any, Protocol
 
 from cub.actions.run.check_runner import CheckRunner
 from cub.actions.run.command_trust import ApprovedChecks
-from cub.actions.run.git_workspace import GitWorkspace
 from cub.actions.run.run_folders import RunFolder
 from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
+from cub.git.process import decode_output, try_git
 from cub.harness.base import Harness
+from cub.place.place import Base, Place
 from cub.processes.command import StopRequest
 from cub.repomap.stack.facts import ProjectCommand
 from cub.store.events import Event, tokens_to_json
@@ -64,8 +65,11 @@ class RunContext:
     - `cwd`: the folder that `cub run` was called in.
     - `choice`: why `auto` chose these agents; "" if it did not.
     - `agent_versions`: the versions that agents which cub knows have printed.
-    - `is_broken`: whether the last attempt's files could neither be committed nor restored.
-    - `uncommitted_files`: files that accepted attempts have made and nobody has committed.
+    - `branch`: the branch that attempts begin from, and their commits go to; its full name.
+    - `committed_stores`: the stores that belong in these commits.
+    - `is_broken`: whether what was accepted could not be brought into the checkout.
+    - `uncommitted_base`: what the next attempt begins from instead of the branch, as long as that
+      stays where it is: the person's own changes, or those of a run that does not commit.
     - `unrecorded_events`: the event of the run's start, until its first attempt starts.
     - `new_tasks`: tasks that the first claim adds.
     - `reported`: messages that the run has printed, and need not print again.
@@ -74,7 +78,9 @@ class RunContext:
     initial_stores: Stores
     settings: RunSettings
     folder: RunFolder
-    workspace: GitWorkspace
+    place: Place
+    branch: str
+    committed_stores: tuple[str, ...]
     check_runner: CheckRunner
     clock: Clock
     stop: StopRequest
@@ -88,7 +94,7 @@ class RunContext:
     choice: str = ""
     agent_versions: Mapping[str, str] = field(default_factory=dict)
     is_broken: bool = False
-    uncommitted_files: set[str] = field(default_factory=set)
+    uncommitted_base: Base | None = None
     unrecorded_events: list[Event] = field(default_factory=list)
     new_tasks: list[Record] = field(default_factory=list)
     reported: set[str] = field(default_factory=set)
@@ -97,6 +103,17 @@ class RunContext:
     def current_stores(self) -> Stores:
         """Return the stores, with leases judged at the current time."""
         return replace(self.initial_stores, lease_checker=make_lease_checker(self.timestamp))
+
+    def find_base(self) -> Base:
+        """Return what an attempt begins from now; its commit is "" if the branch is gone."""
+        toplevel = self.place.settings.checkout.toplevel
+        name = self.branch or "HEAD"
+        words = ("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}")
+        commit = decode_output(try_git(toplevel, *words).stdout).strip()
+        if self.uncommitted_base and self.uncommitted_base.tip == commit:
+            return self.uncommitted_base
+        tree = decode_output(try_git(toplevel, "rev-parse", f"{commit}^{{tree}}").stdout).strip()
+        return Base(commit, tree, self.branch, commit)
 
     @property
     def timestamp(self) -> str:

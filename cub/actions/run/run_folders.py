@@ -46,22 +46,17 @@ if TYPE_CHECKING:
 
 
 RUNS_FOLDER = ".cub/runs"
-STATUS_FILE, INDEX_FILE = "status.json", "index"
-GIT_SETTINGS_FILE = "settings.json"  # git's settings before the current attempt
+STATUS_FILE = "status.json"
+PLACES_FOLDER = "places"  # in the state folder of a run
 SYSTEM_FILE, PROMPT_FILE = "system.md", "prompt.md"
 EVENTS_FILE, STDERR_FILE = "events.jsonl", "stderr.log"
-BASELINE_LOG, CHECKS_LOG = "baseline.log", "checks.log"
-PATCH_FILE, REPLACED_SETTINGS_FOLDER = "changes.patch", "git"
+BASELINE_LOG, CHECKS_LOG, DEFINITIONS_LOG = "baseline.log", "checks.log", "definitions.log"
+PATCH_FILE = "changes.patch"
 LEFT_OUT_FOLDER = "left-out"  # new files that look like secrets
-DEFINITIONS_FOLDER, DEFINITIONS_LOG = "definitions", "definitions.log"
-# What recovery needs: the files before the attempt, that the agent was started, when its last
-# process ended, the commit that it left, when the last check ended; what was decided, the commit
-# that was about to be made, and that the files were being restored.
-START_FILE, AGENT_START_FILE, AGENT_END_FILE = "start.json", "client.json", "ended"
-AGENT_HEAD_FILE, CHECKS_END_FILE, DECISION_FILE = "found.json", "checked", "decision.json"
-COMMIT_FILE, RESTORE_FILE = "commit.json", "restoring.json"
-RECORDS_FILE = "records.json"  # what was recorded for that commit, to be withdrawn if it fails
-SWAP_FILE = "definitions.json"
+# What recovery needs: what the attempt began from, what was decided, what was recorded for the
+# commit, to be withdrawn if that can't be made, and the commit.
+START_FILE, DECISION_FILE = "start.json", "decision.json"
+RECORDS_FILE, COMMIT_FILE = "records.json", "commit.json"
 __all__ = ["REQUEST_FILE", "RESULT_FILE"]  # which commands in an attempt read and write
 _MAX_NAME = 80  # characters
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^\.|\.$")
@@ -112,33 +107,9 @@ class AttemptFolder:
         path.unlink(missing_ok=True)
         return path
 
-    def remove_links(self) -> Path:
-        """Return the public folder, without links on the way to it or directly in it."""
-        _remove_links(self.path, self.name)
-        self.path.mkdir(parents=True, exist_ok=True)
-        for path in self.path.iterdir():
-            if path.is_symlink():
-                path.unlink()
-        return self.path
-
-    def prepare_folder(self, folder: str) -> Path:
-        """Return the path of a public folder that is missing or a real one."""
-        _remove_links(self.path, self.name)
-        path = self.path / folder
-        if path.is_symlink() or path.is_file():
-            path.unlink()
-        return path
-
     def find_patch(self) -> str:
         """Return the name of the patch with the attempt's changes; "" if there is none."""
         return f"{self.name}/{PATCH_FILE}" if (self.path / PATCH_FILE).is_file() else ""
-
-    def read_end_time(self, file: str) -> float:
-        """Return the time in AGENT_END_FILE or CHECKS_END_FILE, in seconds since 1970; or 0.0."""
-        try:
-            return float((self.state / file).read_text(encoding="ascii"))
-        except (OSError, ValueError):
-            return 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +239,7 @@ def hold_run_locks(folder: RunFolder, checkout: Path | None) -> Iterator[None]:
                 raise CubError(
                     "another run is active in this checkout",
                     where=RUNS_FOLDER,
-                    hint="run `cub run status` to see it, or `cub run --worktree` to run beside it",
+                    hint="`cub run status` shows it",
                 )
             stack.callback(lock.release)
         if own := _lock(folder.state / RUN_LOCK_FILE):

@@ -16,10 +16,10 @@ from cub.actions.run.attempt_finish import (
     describe_error,
     finish_attempt,
     is_machine_error,
-    make_start_event,
 )
 from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_proposals import suggest_installation
+from cub.actions.run.end_event import make_start_event
 from cub.actions.run.retry_policy import HarnessPool, read_attempt_history
 from cub.actions.run.run_context import RunContext, RunRefusedError
 from cub.actions.run.run_summary import NOTHING_READY, RunTally, summarize_run
@@ -41,21 +41,16 @@ from cub.store.timestamps import format_timestamp
 # Why a run ended, as `end` of run_end has it; the first four are as it should be.
 DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", NOTHING_READY
 BUDGET, INTERRUPTED, MACHINE = "budget", "interrupted", "machine"
-BROKEN, DAMAGED = "broken", "damaged"
+BROKEN = "broken"
 UNVERIFIED, NOT_MENDED = failures.UNVERIFIED.name, failures.NOT_MENDED.name
 UNTRUSTED = failures.UNTRUSTED.name
-_BAD_ENDS = (BUDGET, INTERRUPTED, MACHINE, BROKEN, DAMAGED, UNVERIFIED, NOT_MENDED, UNTRUSTED)
+_BAD_ENDS = (BUDGET, INTERRUPTED, MACHINE, BROKEN, UNVERIFIED, NOT_MENDED, UNTRUSTED)
 _HINTS = {
     UNVERIFIED: failures.UNVERIFIED.remedy,
     NOT_MENDED: failures.NOT_MENDED.remedy,
     UNTRUSTED: failures.UNTRUSTED.remedy,
-    BROKEN: "fix what the reason above names; the next `cub run` then restores the files",
-    DAMAGED: "`cub run logs` shows what the agent did; `cub run` continues with the tasks",
+    BROKEN: "fix what the reason above names; the next `cub run` then finishes the attempt",
 }
-_EDITED_HINT = (
-    "commit it, or undo it with git; if a check or a context command did it, have it only look, "
-    "as `ruff format --check`"
-)
 _MASKED_BEFORE = ("client", "tick")
 _LEASE_RESERVE = timedelta(hours=1)
 
@@ -107,10 +102,7 @@ def _prepare_first_attempt(context: RunContext) -> Generator[Event, None, Attemp
     number = read_attempt_history(stores.ledger, queue[0].id).attempts + 1
     attempt = _make_attempt(context, context.harnesses[0], tasks, queue[0].id, number)
     if obstacle := (yield from find_start_obstacle(context, attempt)):
-        hint = _EDITED_HINT
-        if not attempt.edited_paths:
-            checks = list_checks(context, attempt)
-            hint = suggest_installation(stores.project, checks, obstacle)
+        hint = suggest_installation(stores.project, list_checks(context, attempt), obstacle)
         is_task_check = any(check in obstacle for check in attempt.task.get("checks") or ())
         where = attempt.task_id if is_task_check else ""
         raise RunRefusedError(obstacle, where=where, hint=hint)
@@ -148,7 +140,7 @@ def _run_until_end(
         is_left_out = pool.record_verdict(harness, outcome.verdict, context.clock.now())
         remedy = _suggest_remedy(harness, outcome.verdict)
         if end := _find_end(context, outcome, pool):
-            has_reason = end in (UNVERIFIED, NOT_MENDED, UNTRUSTED, BROKEN, DAMAGED, MACHINE)
+            has_reason = end in (UNVERIFIED, NOT_MENDED, UNTRUSTED, BROKEN, MACHINE)
             tally.end_reason = outcome.verdict.reason if has_reason else ""
             is_row = end == MACHINE and pool.are_exhausted
             tally.failures = pool.count_failures(harness) if is_row else 0
@@ -176,7 +168,6 @@ def _find_end(context: RunContext, outcome: AttemptOutcome, pool: HarnessPool) -
         INTERRUPTED: verdict.failure == failures.INTERRUPTED or context.stop.is_requested,
         BUDGET: verdict.failure == failures.BUDGET,
         BROKEN: outcome.is_broken,
-        DAMAGED: outcome.has_replacements,
         UNVERIFIED: verdict.failure == failures.UNVERIFIED and verdict.is_uncounted,
         NOT_MENDED: verdict.failure == failures.NOT_MENDED,
         UNTRUSTED: verdict.failure == failures.UNTRUSTED,
@@ -227,7 +218,8 @@ def _run_one_attempt(
     # The start of this attempt is in the ledger already.
     number = read_attempt_history(context.initial_stores.ledger, claimed.task).attempts
     attempt = _make_attempt(context, harness, claimed.tasks, claimed.task, number)
-    if prepared and prepared.files == attempt.files and prepared.task_checks == attempt.task_checks:
+    is_same = prepared and prepared.files == attempt.files and prepared.base == attempt.base
+    if prepared and is_same and prepared.task_checks == attempt.task_checks:
         attempt = replace(prepared, task=attempt.task, harness=harness)
     start = make_start_event(context, claimed.task, number, harness.name)
     title = attempt.task.get("title", "")
@@ -249,7 +241,7 @@ def _run_one_attempt(
             else f"{claimed.ready_count} more tasks are"
         )
         attempt.notices.append(f"the agent said that all is complete, and {tasks} ready")
-    outcome = finish_attempt(context, attempt, verdict)
+    outcome = yield from finish_attempt(context, attempt, verdict)
     yield from _report_attempt(context, attempt, outcome)
     return outcome
 
@@ -274,7 +266,9 @@ def _make_attempt(
     checks = context.approved_checks.pin_checks(task) if uses_task_checks else ()
     checks += context.settings.options.checks  # the person's word, as a task's own checks are
     files = context.folder.attempt_folder(task_id, number)
-    return Attempt(task, checks, number, harness, files, history)
+    base = context.find_base()
+    context.place.set_base(base)
+    return Attempt(task, checks, number, harness, files, history, context.place, base)
 
 
 def _report_attempt(
@@ -311,11 +305,10 @@ def _count_ready(context: RunContext) -> int:
 
 
 def _describe_place(context: RunContext) -> dict[str, Any]:
-    """Return what run_start says of permissions, of checks and of a worktree, if it is special."""
-    settings, folder = context.settings, context.workspace.folder
-    is_here = folder == context.initial_stores.project.root
+    """Return what run_start says of permissions, of checks, and of the kind of place."""
+    settings = context.settings
     return {
         **({"permissions": "bypass"} if settings.permissions == "bypass" else {}),
         **({"no_checks": True} if settings.options.no_checks else {}),
-        **({} if is_here else {"worktree": str(folder)}),
+        "place": context.place.settings.kind.name,
     }

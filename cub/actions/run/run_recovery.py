@@ -1,27 +1,19 @@
-"""Recover from killed runs: finish their attempts, keep the changes, and free the tasks."""
+"""Recover from killed runs: finish what they accepted, keep other changes, and free the tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from cub import git
 from cub.actions.run import run_folders
+from cub.actions.run.acceptance import AcceptedWork, apply_patch, name_kept_ref
 from cub.actions.run.agent_process import RUN_MARK_VARIABLE
-from cub.actions.run.attempt_recovery import (
-    InterruptedAttempt,
-    find_attempt_workspace,
-    load_snapshot,
-    repair_attempt_repository,
-    wait_for_agent_end,
-)
 from cub.actions.run.attempt_state import save_records
-from cub.actions.run.failures import INTERRUPTED
-from cub.actions.run.git_workspace import remove_run_worktree
+from cub.actions.run.failures import INTERRUPTED, NOT_MERGED
 from cub.actions.run.retry_policy import Disposition, read_attempt_history
 from cub.actions.run.run_context import Clock
 from cub.actions.run.run_folders import AttemptFolder, RunFolder, lock_if_dead
@@ -34,32 +26,42 @@ from cub.actions.run.task_queue import (
 from cub.actions.tasks.stores import Stores
 from cub.actions.tasks.transitions import close_task, reset_task
 from cub.errors import CubError
+from cub.place.changes import write_patch
+from cub.place.checkout import find_checkout
+from cub.place.folder import PlaceFolder
+from cub.place.place import Base, Place, PlaceSettings
+from cub.place.walls import PlaceKind
 from cub.processes.orphans import kill_by_environment
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event
 from cub.store.leases import make_lease_checker
 from cub.store.task_index import TaskSummary
-from cub.store.task_schema import CLOSED, IN_PROGRESS, NO_CHANGE, OPEN, RETRY
+from cub.store.task_schema import CLOSED, IN_PROGRESS, NO_CHANGE, OPEN, PARKED, RETRY
 from cub.store.timestamps import format_timestamp
 
 
 @dataclass(slots=True)
 class RecoveryReport:
-    """Hold events of killed runs, and the attempts that can't be finished yet.
-
-    `unfinished` has the folder that each of these worked in, and why.
-    """
+    """Hold events of killed runs, and why attempts of theirs can't be finished yet."""
 
     events: list[Event] = field(default_factory=list)
-    unfinished: list[tuple[Path, CubError]] = field(default_factory=list)
+    errors: list[CubError] = field(default_factory=list)
 
-    def require_finished(self, folder: Path) -> None:
-        """Raise CubError if an attempt that worked in `folder` can't be finished yet."""
-        for worked_in, error in self.unfinished:
-            if worked_in == folder:
-                raise error
+    def require_finished(self) -> None:
+        """Raise CubError if an attempt can't be finished yet."""
+        for error in self.errors:
+            raise error
 
 
-def recover_killed_runs(stores: Stores, environ: Mapping[str, str], clock: Clock) -> RecoveryReport:
+class Conclusion(NamedTuple):
+    """Say what became of a killed run's attempt: its status, why, its commit, and messages."""
+
+    status: str = ""
+    why: str = ""
+    head: str = ""
+    messages: tuple[str, ...] = ()
+
+
+def recover_killed_runs(stores: Stores, clock: Clock) -> RecoveryReport:
     """Finish what killed runs left. What can't be finished stays for the next time."""
     report = RecoveryReport()
     stores = replace(stores, lease_checker=make_lease_checker(format_timestamp(clock.now())))
@@ -68,78 +70,119 @@ def recover_killed_runs(stores: Stores, environ: Mapping[str, str], clock: Clock
             continue
         with lock_if_dead(folder) as dead:
             if dead and not folder.read_state().get("ended"):
-                _finish_run(report, stores, folder, environ)
+                _finish_run(report, stores, folder)
     report.events += _free_dead_claims(stores)
     return report
 
 
-def _finish_run(
-    report: RecoveryReport, stores: Stores, folder: RunFolder, environ: Mapping[str, str]
-) -> None:
-    has_killed = kill_by_environment((RUN_MARK_VARIABLE, folder.id))
-    workspace_folder = Path(str(folder.read_state().get("folder", "")))
-    count = len(report.unfinished)
+def _finish_run(report: RecoveryReport, stores: Stores, folder: RunFolder) -> None:
+    kill_by_environment((RUN_MARK_VARIABLE, folder.id))
+    count = len(report.errors)
     for files in folder.iter_attempt_folders():
         if files.read_state(run_folders.RESULT_FILE):
             continue
-        if has_killed:
-            wait_for_agent_end(files)
         try:
-            report.events += _finish_attempt(stores, folder, files, environ)
+            report.events += _finish_attempt(stores, folder, files)
         except CubError as error:
-            report.unfinished.append((workspace_folder, _explain_unfinished(error, files)))
-    if len(report.unfinished) > count:
+            report.errors.append(_explain_unfinished(error, files))
+    if len(report.errors) > count:
         return
-    is_linked = stores.root / ".cub" / "worktrees" in workspace_folder.parents
-    if is_linked and (toplevel := git.find_toplevel(workspace_folder)):
-        remove_run_worktree(stores.root, toplevel)
+    for path in (folder.state / run_folders.PLACES_FOLDER).glob("*"):
+        PlaceFolder(path).remove()
     folder.mark_ended(killed=True)
 
 
 def _explain_unfinished(error: CubError, files: AttemptFolder) -> CubError:
     what = f"an attempt of a killed run can't be concluded yet: {error.message}"
-    hint = f"the next `cub run` tries again; to leave its files as they are, remove {files.state}"
+    hint = f"the next `cub run` tries again; to drop the attempt, remove {files.state.as_posix()}"
     return CubError(what, where=error.where or files.name, hint=hint, details=list(error.details))
 
 
-def _finish_attempt(
-    stores: Stores, folder: RunFolder, files: AttemptFolder, environ: Mapping[str, str]
-) -> list[Event]:
-    """Carry out what was decided; restore the files if nothing was.
+def _finish_attempt(stores: Stores, folder: RunFolder, files: AttemptFolder) -> list[Event]:
+    """Carry out what was decided; keep the changes as a patch if nothing was.
 
     Raises CubError if that fails; nothing is marked as finished then.
     """
     start = files.read_state(run_folders.START_FILE)
     decision = files.read_state(run_folders.DECISION_FILE)
-    messages = repair_attempt_repository(start, folder, files)
-    workspace = find_attempt_workspace(stores, start, folder, environ)
-    before = load_snapshot(start.get("before"))
-    is_done = bool(decision.get("ok")) and not decision.get("message")
-    if workspace and before:
-        attempt = InterruptedAttempt(workspace, before, files, folder, decision)
-        event = dict(decision.get("event") or {})
-        no_change = bool(decision.get("no_change"))
-        record = partial(_record_before_commit, stores, files, event, no_change=no_change)
-        is_done, more = attempt.finish(record)
-        messages += more
-    status = RETRY if start.get("charged") else OPEN
-    event = _make_event(stores, ATTEMPT_END, folder.id) | dict(decision.get("event") or {})
-    if is_done:
-        status = CLOSED
-    elif decision.get("ok") is False:
-        status = str(decision.get("status", status))
+    place = _open_place(stores, start)
+    if decision.get("ok"):
+        done = _carry_out(stores, files, decision, place, start)
     else:
+        done = Conclusion(messages=_keep_patch(files, place, start))
+    status = done.status or (RETRY if start.get("charged") else OPEN)
+    event = _make_event(stores, ATTEMPT_END, folder.id) | dict(decision.get("event") or {})
+    if done.status == "":
         event = _make_interrupted_event(stores, folder, files, start)
-    result, task = _save_result(stores, files, event, status, decision), start.get("task")
-    notices = (_make_event(stores, "notice", folder.id, task=task, text=text) for text in messages)
+    elif done.status == PARKED:
+        event |= {"ok": False, "fail": {"class": NOT_MERGED.name, "reason": done.why}}
+    elif done.head:
+        event["git"] = {**event.get("git", {}), "head": done.head}
+    result, task = _save_result(stores, files, event, status, done.why), start.get("task")
+    notices = (
+        _make_event(stores, "notice", folder.id, task=task, text=text) for text in done.messages
+    )
     return [result, *notices]
 
 
+def _open_place(stores: Stores, start: dict[str, Any]) -> Place:
+    """Return the place of a killed attempt, to read what is in it; no command is run there."""
+    excluded = tuple(map(str, start.get("excluded", ())))
+    checkout, kind = find_checkout(stores.root), PlaceKind("aside", "none", "")
+    settings = PlaceSettings(checkout, stores.root, kind, private=excluded)
+    return Place(PlaceFolder(Path(str(start.get("place", "")))), settings)
+
+
+def _carry_out(
+    stores: Stores,
+    files: AttemptFolder,
+    decision: dict[str, Any],
+    place: Place,
+    start: dict[str, Any],
+) -> Conclusion:
+    """Bring an accepted attempt into the checkout. Raises CubError if that can't be yet."""
+    if "tree" not in decision:  # of a run that does not commit
+        apply_patch(place.settings.checkout.toplevel, files.path / run_folders.PATCH_FILE)
+        return Conclusion(CLOSED)
+    committed = tuple(map(str, decision.get("stores", ())))
+    work = AcceptedWork.from_decision(place, decision, committed)
+    commit = files.read_state(run_folders.COMMIT_FILE)
+    ref = name_kept_ref(*_read_name(files, start))
+    head = str(commit.get("commit", ""))
+    if not head:
+        if committed:
+            _record_before_commit(stores, files, decision)
+        head = work.make_commit()
+        files.write_state(run_folders.COMMIT_FILE, {"commit": head})
+    acceptance = work.bring_into_checkout(head, ref)
+    if acceptance.state == "merged":
+        return Conclusion(CLOSED, head=head)
+    why = f"{acceptance.reason}: {acceptance.hint}"
+    return Conclusion(PARKED, why, messages=(f"what was accepted is not merged: {why}",))
+
+
+def _read_name(files: AttemptFolder, start: dict[str, Any]) -> tuple[str, str, int]:
+    run = files.state.parents[1].name
+    return run, str(start.get("task", "")), int(start.get("n") or 0)
+
+
+def _keep_patch(files: AttemptFolder, place: Place, start: dict[str, Any]) -> tuple[str, ...]:
+    """Keep what the attempt has made as a patch; return messages."""
+    if files.find_patch() or not place.tree.index.exists():
+        return ()
+    base, path = Base(*start["base"]), files.prepare_path(run_folders.PATCH_FILE)
+    try:
+        is_written = write_patch(place.tree, base.tree, place.read_state().tree, path)
+    except CubError:  # such as of a tree that was not complete yet
+        return ()
+    return (f"its changes are kept in {files.find_patch()}",) if is_written else ()
+
+
 def _save_result(
-    stores: Stores, files: AttemptFolder, event: Event, status: str, decision: dict[str, Any]
+    stores: Stores, files: AttemptFolder, event: Event, status: str, why: str
 ) -> Event:
-    why, task = str(decision.get("why", "")), str(event.get("task"))
-    no_change = bool(decision.get("no_change"))
+    task = str(event.get("task"))
+    no_change = bool(files.read_state(run_folders.DECISION_FILE).get("no_change"))
     if status != CLOSED:
         withdraw_outcome(stores, files.read_state(run_folders.RECORDS_FILE))
     _record_status(stores, task, status, event, why, no_change=no_change)
@@ -153,11 +196,10 @@ def _save_result(
     return _make_event(stores, "recovered", str(event.get("run")), **facts)
 
 
-def _record_before_commit(
-    stores: Stores, files: AttemptFolder, event: Event, *, no_change: bool
-) -> None:
+def _record_before_commit(stores: Stores, files: AttemptFolder, decision: dict[str, Any]) -> None:
     """Record an accepted attempt for its commit to contain, as the run would have done."""
-    save = partial(save_records, files)
+    save, event = partial(save_records, files), dict(decision.get("event") or {})
+    no_change = bool(decision.get("no_change"))
     _record_status(stores, str(event.get("task")), CLOSED, event, no_change=no_change, save=save)
 
 

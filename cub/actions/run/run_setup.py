@@ -11,12 +11,6 @@ from pathlib import Path
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.check_commands import find_check_commands
 from cub.actions.context_settings import ContextSettings
-from cub.actions.doctor.git_problems import (
-    FIRST_COMMIT_FIX,
-    IDENTITY_FIX,
-    NO_COMMIT,
-    list_uncommitted_paths,
-)
 from cub.actions.managed_files import GITIGNORE
 from cub.actions.run.agent_process import RUN_MARK_VARIABLE
 from cub.actions.run.agent_programs import (
@@ -34,11 +28,13 @@ from cub.actions.run.command_trust import (
     ApprovedChecks,
     require_trust,
 )
-from cub.actions.run.git_workspace import (
-    GitWorkspace,
+from cub.actions.run.place_setup import (
+    commit_changes,
+    describe_place,
+    describe_uncommitted,
     list_committed_stores,
-    open_git_workspace,
-    remove_run_worktree,
+    open_place,
+    prepare_branch,
 )
 from cub.actions.run.run_context import (
     Budget,
@@ -48,7 +44,6 @@ from cub.actions.run.run_context import (
     SystemClock,
 )
 from cub.actions.run.run_folders import (
-    INDEX_FILE,
     RunFolder,
     create_run_folder,
     hold_run_locks,
@@ -58,7 +53,6 @@ from cub.actions.run.run_folders import (
 from cub.actions.run.run_options import (
     RunOptions,
     RunSettings,
-    render_branch_name,
     resolve_settings,
 )
 from cub.actions.run.run_recovery import RecoveryReport, recover_killed_runs
@@ -71,11 +65,6 @@ from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files import lock_project
 from cub.files.signed_state import find_project_state
-from cub.git import branches
-from cub.git.commit import explain_missing_identity
-from cub.git.restore_snapshot import release_snapshot
-from cub.git.take_snapshot import take_snapshot
-from cub.git.worktree import HeadState
 from cub.harness.base import Harness
 from cub.harness.harness_registry import load_harnesses
 from cub.masking import mask_text
@@ -86,8 +75,6 @@ from cub.project.executable_config import find_agent_files
 from cub.store.events import Event, mask_event
 from cub.store.jsonl import Record
 from cub.store.task_index import TaskIndex
-
-_MAX_NAMED = 5  # changed files
 
 
 @dataclass(slots=True)
@@ -142,10 +129,9 @@ def prepare_run(
     folder = RunFolder(stores.root, make_run_id(environment.clock.now()))
     create_run_folder(folder)
     with ExitStack() as stack:
-        checkout = None if options.worktree else stores.project.root
-        stack.enter_context(hold_run_locks(folder, checkout))
+        stack.enter_context(hold_run_locks(folder, stores.project.root))
         stack.enter_context(adopt_orphans())
-        undo = stack.enter_context(_undo_if_refused(folder))
+        stack.enter_context(_undo_if_refused(folder))
         context, report = _make_context(
             stores,
             settings,
@@ -153,22 +139,16 @@ def prepare_run(
             environment,
             harnesses=harnesses,
             approved_checks=approved_checks,
-            undo=undo,
+            stack=stack,
         )
         context.choice, context.new_tasks = chosen.reason, new_tasks
         context.agent_versions = read_agent_versions(harnesses, stores.project, context.environ)
         _save_run_facts(context)
         events = _make_notices(context, missing)
-        try:
-            yield PreparedRun(context, [*report.events, *events], list(layers.warnings))
-        except RunRefusedError:
-            _clean_up_run(context)
-            raise
+        yield PreparedRun(context, [*report.events, *events], list(layers.warnings))
         # Not after an error or a second Ctrl-C: the next run recovers what is unfinished.
         if not context.is_broken:
-            _clean_up_run(context)
             if context.unrecorded_events:  # no attempt was started
-                undo.close()
                 remove_run_folder(folder)
             else:
                 folder.mark_ended()
@@ -177,7 +157,9 @@ def prepare_run(
 def _make_notices(context: RunContext, missing: Sequence[MissingProgram]) -> list[Event]:
     """Return events about agents that can't start, their settings, and proposed checks."""
     settings, project = context.settings, context.initial_stores.project
-    texts = [program.to_text() for program in missing]
+    texts = [describe_place(context.place), *(program.to_text() for program in missing)]
+    if (ignored := describe_uncommitted(context)) and not settings.options.with_changes:
+        texts.append(ignored)
     texts += list_agent_warnings(
         context.harnesses, context.agent_versions, settings, project, context.environ
     )
@@ -205,33 +187,31 @@ def _make_context(
     *,
     harnesses: list[Harness],
     approved_checks: ApprovedChecks,
-    undo: ExitStack,
+    stack: ExitStack,
 ) -> tuple[RunContext, RecoveryReport]:
     environ = build_environment(settings.hidden_variables, environment.environ)
     environ[RUN_MARK_VARIABLE] = folder.id  # identifies what is left if the run is killed
-    report = recover_killed_runs(stores, environ, environment.clock)
+    report = recover_killed_runs(stores, environment.clock)
     report.events = [mask_event(event, mask_text) for event in report.events]
     try:
-        if not settings.options.worktree:
-            report.require_finished(stores.project.root)
-        workspace = _open_workspace(stores, settings, folder, environ, undo)
+        report.require_finished()
+        place = open_place(stores, settings, folder, environ, harnesses)
+        stack.callback(place.close)
+        branch = prepare_branch(place.settings.checkout, settings, folder, environ)
     except CubError as error:  # report in any case what was recovered before
         error.details += tuple(str(event.get("text", "")) for event in report.events)
         raise
-    if settings.options.trust:
-        files = find_agent_files(workspace.folder)
-        approved_checks.pinned_files = {file.path: file.digest for file in files}
-    elif lines := approved_checks.list_untrusted_files(workspace.folder):  # of another commit
-        raise CubError(FILES_UNTRUSTED, hint=TRUST_HINT, details=lines)
     limits = TimeLimits(settings.timeout, None)
     # An agent that could write into this folder would excuse its own failures.
     cache_folder = find_project_state(stores.root) / "checks"
-    runner = CheckRunner(cache_folder, workspace.folder, environ, limits, environment.stop)
+    runner = CheckRunner(cache_folder, stores.root, environ, limits, environment.stop)
     context = RunContext(
         initial_stores=stores,
         settings=settings,
         folder=folder,
-        workspace=workspace,
+        place=place,
+        branch=branch,
+        committed_stores=list_committed_stores(stores, place.settings.checkout, branch),
         check_runner=runner,
         clock=environment.clock,
         stop=environment.stop,
@@ -243,95 +223,33 @@ def _make_context(
         approved_checks=approved_checks,
         cwd=environment.cwd,
     )
+    _require_trusted_files(context)
     return context, report
 
 
+def _require_trusted_files(context: RunContext) -> None:
+    """Raise CubError if agents would execute files of the base that nobody has approved."""
+    place, approved = context.place, context.approved_checks
+    if context.settings.options.with_changes:
+        context.uncommitted_base = commit_changes(place, context.branch, context.committed_stores)
+    base = context.find_base()
+    place.set_base(base)
+    place.begin({})
+    if context.settings.options.trust:
+        approved.pinned_files = {file.path: file.digest for file in find_agent_files(place.root)}
+    elif lines := approved.list_untrusted_files(place.root):  # of another commit
+        raise CubError(FILES_UNTRUSTED, hint=TRUST_HINT, details=lines)
+
+
 @contextmanager
-def _undo_if_refused(folder: RunFolder) -> Iterator[ExitStack]:
-    """Remove what a run that does not start has made; `undo` takes what else is to be undone."""
-    undo = ExitStack()
+def _undo_if_refused(folder: RunFolder) -> Iterator[None]:
+    """Remove what a run that does not start has made."""
     try:
-        yield undo
+        yield
     except CubError as error:
         if isinstance(error, RunRefusedError) or not folder.read_state():
-            undo.close()
             remove_run_folder(folder)
         raise
-
-
-def _open_workspace(
-    stores: Stores,
-    settings: RunSettings,
-    folder: RunFolder,
-    environ: Mapping[str, str],
-    undo: ExitStack,
-) -> GitWorkspace:
-    """Open the checkout, or a new worktree; git's hooks get `environ`.
-
-    `undo` gets what removes a new branch and worktree. Raises CubError if a run can't start there.
-    """
-    root, options = stores.project.root, settings.options
-    index, size_limit = folder.state / INDEX_FILE, settings.max_file_size
-    workspace = open_git_workspace(
-        root, index, environ, stores=list_committed_stores(stores), size_limit=size_limit
-    )
-    if not options.worktree:
-        _require_clean(workspace)
-    if settings.commits and (answer := explain_missing_identity(workspace.worktree, environ)):
-        what = f"git has no author name and email: {answer.splitlines()[-1]}"
-        raise CubError(what, hint=IDENTITY_FIX)
-    _require_first_commit(workspace.toplevel, settings)
-    words = {"run": folder.id, "date": folder.id[:8], "epic": options.epic}
-    branch = render_branch_name(settings.branch_template, words) if settings.branch_template else ""
-    if options.worktree:
-        inner = _add_worktree(workspace, folder, branch or f"cub/{folder.id}", undo)
-        return open_git_workspace(inner, index, environ, size_limit=size_limit)
-    current = take_snapshot(workspace.worktree)  # refuse now what no snapshot can hold
-    if branch:
-        head = HeadState(current.head, current.branch)
-        _plan_deletion(workspace, branch, undo)
-        undo.callback(branches.switch_back, workspace.toplevel, head)
-        branches.switch_branch(workspace.toplevel, branch)
-    elif settings.commits and not current.branch:
-        raise CubError(
-            "HEAD is detached: what is committed here would be on no branch",
-            hint="`git switch -c NAME`, or `cub run --branch NAME`",
-        )
-    return workspace
-
-
-def _add_worktree(workspace: GitWorkspace, folder: RunFolder, branch: str, undo: ExitStack) -> Path:
-    """Add a linked worktree for the run, on its own branch; return the project's folder in it."""
-    linked = folder.root / ".cub" / "worktrees" / folder.id
-    _plan_deletion(workspace, branch, undo)
-    undo.callback(branches.remove_worktree, workspace.toplevel, linked, force=True)
-    branches.add_worktree(workspace.toplevel, linked, branch)
-    inner = linked / workspace.folder.relative_to(workspace.toplevel).as_posix()
-    inner.mkdir(parents=True, exist_ok=True)
-    return inner
-
-
-def _require_first_commit(toplevel: Path, settings: RunSettings) -> None:
-    """Raise CubError if a run would make the first commit of a repository, or starts from none."""
-    is_needed = settings.commits or settings.options.worktree
-    if is_needed and not branches.read_head_commit(toplevel):
-        raise CubError(NO_COMMIT, hint=FIRST_COMMIT_FIX)
-
-
-def _plan_deletion(workspace: GitWorkspace, branch: str, undo: ExitStack) -> None:
-    """Have `undo` delete a branch that is not there yet."""
-    if not branches.has_branch(workspace.toplevel, branch):
-        undo.callback(branches.delete_merged_branch, workspace.toplevel, branch)
-
-
-def _require_clean(workspace: GitWorkspace) -> None:
-    if dirty := list_uncommitted_paths(workspace.worktree, workspace.folder):
-        more = [f"and {len(dirty) - _MAX_NAMED} more"] if len(dirty) > _MAX_NAMED else []
-        raise CubError(
-            "there are changes that are not committed",
-            hint="commit or stash them, or work beside them with `cub run --worktree`",
-            details=[*dirty[:_MAX_NAMED], *more],
-        )
 
 
 def _save_run_facts(context: RunContext) -> None:
@@ -341,15 +259,8 @@ def _save_run_facts(context: RunContext) -> None:
         "run": context.folder.id,
         "pid": os.getpid(),
         "started": context.timestamp,
-        "folder": context.workspace.folder.as_posix(),
         "harnesses": [harness.name for harness in context.harnesses],
         "asked": {name: getattr(options, name) for name in names},
         "ended": False,
     }
     context.folder.write_run_facts(facts)
-
-
-def _clean_up_run(context: RunContext) -> None:
-    release_snapshot(context.workspace.worktree)
-    if context.settings.options.worktree:
-        remove_run_worktree(context.initial_stores.root, context.workspace.toplevel)

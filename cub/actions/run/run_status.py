@@ -144,13 +144,11 @@ class RunStatus:
     last_line: LastLine = field(default_factory=LastLine, repr=False)
     usd_before: float | None = field(default=None, repr=False)  # the current attempt
     place: Path | None = field(default=None, repr=False)  # where agents work
+    inner_place: Path | None = field(default=None, repr=False)  # the same as they see it
     named_files: dict[str, None] = field(default_factory=dict, repr=False)
 
     def list_changed_files(self) -> list[str]:
-        """Return the files that the agent's edits name and that have changed, the newest first.
-
-        No git is asked: an agent may have changed its settings, which the attempt's end restores.
-        """
+        """Return the files that the agent's edits name and that have changed, the newest first."""
         if self.place is None or not self.attempt_started:
             return []
         start = datetime.fromisoformat(self.attempt_started).timestamp() - 1
@@ -172,7 +170,7 @@ class RunStatus:
 _JSON_FIELDS = tuple(
     name
     for name in RunStatus.__slots__
-    if name not in ("last_line", "usd_before", "place", "named_files")
+    if name not in ("last_line", "usd_before", "place", "inner_place", "named_files")
 )
 
 
@@ -211,7 +209,7 @@ def _handle_agent_event(status: RunStatus, event: Event) -> None:
         line = text.strip().splitlines()[0][:_MAX_READ]
         plain = mask_text(to_plain_text(line))
         status.doing = plain[:_MAX_DOING]
-        for name in _list_edited_files(plain, status.place) if status.place else ():
+        for name in _list_edited_files(plain, status.inner_place) if status.inner_place else ():
             status.named_files.pop(name, None)
             if len(status.named_files) < _MAX_NAMED:
                 status.named_files[name] = None

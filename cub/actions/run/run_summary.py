@@ -125,7 +125,7 @@ def _describe_commits(context: RunContext, tally: RunTally) -> dict[str, Any]:
     if not commits:
         return {}
     try:
-        found = branches.read_commit_titles(context.workspace.toplevel, commits)
+        found = branches.read_commit_titles(context.place.settings.checkout.toplevel, commits)
     except CubError:  # a repository that the last attempt broke: the run has said so
         return {}
     named = [
@@ -136,27 +136,21 @@ def _describe_commits(context: RunContext, tally: RunTally) -> dict[str, Any]:
 
 
 def _describe_branch(context: RunContext) -> dict[str, Any]:
-    """Return `branch` of run_end for a worktree of the run; {} if it worked in the checkout.
+    """Return `branch` of run_end for a branch that is not checked out; {} for any other.
 
-    `merge` is the command that merges the branch into the branch of `context.cwd`.
+    `merge` is the command that merges it into what is.
     """
-    workspace = context.workspace
-    checkout = git.find_toplevel(context.initial_stores.project.root)
-    if not context.settings.options.worktree or not checkout:
-        return {}
+    checkout = context.place.settings.checkout.toplevel
+    name = context.branch.removeprefix("refs/heads/")
     try:
-        name = branches.read_branch(workspace.toplevel)
-        commits = branches.list_commits_ahead(checkout, name) if name else []
-        is_clean = branches.is_clean(workspace.toplevel)
-    except CubError:  # a repository that the last attempt broke: the run has said so
-        return {}
-    if not name:
+        if not name or branches.read_branch(checkout) == name:
+            return {}
+        commits = branches.list_commits_ahead(checkout, name)
+    except CubError:  # the branch is gone
         return {}
     branch = {"name": name, "n": len(commits), "commits": commits[:MAX_NAMED]}
     if commits:
         is_inside = git.find_toplevel(context.cwd) == checkout
-        option = "" if is_inside else f"-C {quote(str(checkout))} "
+        option = "" if is_inside else f"-C {quote(checkout.as_posix())} "
         branch["merge"] = f"git {option}merge {quote(name)}"
-    if not is_clean:
-        branch["left"] = str(workspace.folder)
     return {"branch": branch}

@@ -73,10 +73,10 @@ class Verdict(NamedTuple):
 class AttemptEvidence:
     """Hold what is known when an agent has ended.
 
-    `is_success` is by the harness's rule; `restored_files` are untracked files that the attempt had
-    changed; `conflicts` are files of an unfinished merge; `hidden_work` is a new file that no
-    commit will have; `request` is what the agent asked for; `refusal` is what kept it from working;
-    `lacks_reply`: no model gave a usable reply, as far as the agent's output shows.
+    `is_success` is by the harness's rule; `conflicts` are files of an unfinished merge;
+    `hidden_work` is a new file that no commit will have; `request` is what the agent asked for;
+    `refusal` is what kept it from working; `lacks_reply`: no model gave a usable reply, as far as
+    the agent's output shows.
     """
 
     process: ProcessResult
@@ -84,8 +84,6 @@ class AttemptEvidence:
     stderr: str
     is_success: bool
     has_changes: bool
-    restored_files: Sequence[str]
-    head_move: str
     uncommittable: Sequence[str]
     conflicts: Sequence[str]
     oversized_files: Sequence[str]
@@ -226,9 +224,6 @@ def judge_files(evidence: AttemptEvidence) -> Verdict | None:
 
     Checks may have changed them since.
     """
-    if evidence.head_move == "away":
-        what = "the agent left the branch: what is checked out does not hold the run's last commit"
-        return Verdict(failures.UNKNOWN, what)
     if evidence.conflicts:
         return Verdict(
             failures.MERGE_CONFLICT, f"the agent left a conflict in {evidence.conflicts[0]}"
@@ -239,7 +234,7 @@ def judge_files(evidence: AttemptEvidence) -> Verdict | None:
     if obstacle := _find_commit_obstacle(evidence):
         return Verdict(failures.COMMIT_FAILED, obstacle)
     if not evidence.has_changes and not evidence.claims_no_change:
-        return Verdict(failures.NO_CHANGES, _describe_restored_files(evidence.restored_files))
+        return Verdict(failures.NO_CHANGES)
     return None
 
 
@@ -251,13 +246,6 @@ def _find_commit_obstacle(evidence: AttemptEvidence) -> str:
     if evidence.hidden_work:
         return f"no commit would have {evidence.hidden_work}: the attempt made git pass over it"
     return ""
-
-
-def _describe_restored_files(files: Sequence[str]) -> str:
-    if not files:
-        return ""
-    names = ", ".join(files[:3])
-    return f"only untracked files were changed, and they are restored: {names}"
 
 
 def _describe_exit(evidence: AttemptEvidence) -> str:

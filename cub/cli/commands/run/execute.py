@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cub.store.events import Event
 
 _INTERRUPTED = 130
-_STOPPING = "stopping the agent and restoring your files; a second signal exits immediately"
+_STOPPING = "stopping the agent; a second signal exits immediately"
 ShowEvent = Callable[["Event"], None]
 
 
@@ -56,7 +56,9 @@ def execute_run(
         with prepare_run(stores, options, environment) as prepared:
             output.print_warnings(prepared.warnings)
             context = prepared.context
-            status = RunStatus(place=context.workspace.folder)
+            place = context.place
+            inner = place.get_inner_root(place.tree)
+            status = RunStatus(place=place.root, inner_place=inner)
             events = send_notifications(run_tasks(context), context)
             events = chain(prepared.recovery_events, save_status(events, context.folder, status))
             with _choose_display(status, stop, json=json) as show:

@@ -1,0 +1,272 @@
+"""Accept an attempt: commit exactly what was checked, and bring the commit into the checkout.
+
+The person may have committed, switched or edited meanwhile. Nothing of that is lost: what can't be
+fast-forwarded is merged and checked again, or stays under a ref of cub's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cub.actions.run import failures, run_folders
+from cub.actions.run.attempt_checks import run_checks, take_edits_of_checks
+from cub.actions.run.attempt_state import Attempt, save_records
+from cub.actions.run.check_comparison import format_failure_count
+from cub.actions.run.end_event import make_end_event
+from cub.actions.run.retry_policy import Disposition
+from cub.actions.run.run_context import RunContext
+from cub.actions.run.run_folders import encode_folder_name
+from cub.actions.run.task_queue import RecordedOutcome, record_outcome, withdraw_outcome
+from cub.actions.run.verdict import Verdict, judge_by_checks
+from cub.git.process import run_git, try_git
+from cub.place.acceptance import (
+    Acceptance,
+    Target,
+    accept_commit,
+    bring_objects,
+    keep_commit,
+    rebase_commit,
+)
+from cub.place.changes import write_patch
+from cub.place.hooks import HookResult, add_checkout_files, make_commit, run_commit_hooks
+from cub.place.place import Base, Place
+from cub.processes.command import TimeLimits
+from cub.prompt.templates import render_commit_message
+from cub.store.events import Event
+from cub.store.task_schema import CLOSED
+from cub.text import join_first
+
+KEPT_REFS = "refs/cub/kept/"
+Steps = Generator[Event, None, tuple[str, Verdict]]
+
+
+def accept_attempt(context: RunContext, attempt: Attempt, verdict: Verdict) -> Steps:
+    """Return the attempt's commit, "" for none, and the verdict, which this may change."""
+    if not (attempt.changes or attempt.head):
+        return "", verdict
+    if not context.settings.commits:
+        return _apply_changes(context, attempt, verdict)
+    while True:
+        if failure := (yield from _merge_newer_commits(context, attempt)):
+            return "", failure
+        message = build_commit_message(context, attempt, verdict)
+        hooks = yield from _run_hooks(context, attempt, message)
+        if isinstance(hooks, Verdict):
+            return "", hooks
+        head, acceptance = _commit(context, attempt, verdict, hooks.message)
+        if acceptance.state == "merged":
+            return head, verdict
+        if acceptance.state == "blocked":
+            return "", Verdict(failures.NOT_MERGED, f"{acceptance.reason}: {acceptance.hint}")
+
+
+def _merge_newer_commits(
+    context: RunContext, attempt: Attempt
+) -> Generator[Event, None, Verdict | None]:
+    """Have the attempt begin from the branch as it is by now; return why that fails, or None."""
+    tip = context.find_base()
+    if tip.tip in ("", attempt.base.tip):
+        return None
+    git, base = attempt.place.tree, attempt.base
+    commit = make_commit(git, attempt.tree, base.commit, "to be rebased")
+    merged = rebase_commit(git, commit, tip.commit, base.commit)
+    if not merged.tree:
+        what = f"{join_first(merged.conflicts) or merged.reason}: conflicts with newer commits"
+        return Verdict(failures.MERGE_CONFLICT, what, is_uncounted=True)
+    attempt.base, attempt.tree, attempt.head = tip, merged.tree, ""
+    attempt.place.set_base(tip)
+    text = "the branch has newer commits: the checks run once more on both together"
+    yield context.make_event("notice", task=attempt.task_id, text=text)
+    verdict = yield from _check_again(context, attempt)
+    if verdict.is_ok:
+        return None
+    reason = f"together with what was committed meanwhile: {verdict.reason}"
+    return verdict._replace(reason=reason)
+
+
+def _run_hooks(
+    context: RunContext, attempt: Attempt, message: str
+) -> Generator[Event, None, HookResult | Verdict]:
+    """Run the person's hooks, and the checks on what they have made of the files."""
+    place, limits = attempt.place, TimeLimits(context.settings.timeout, None)
+    place.check_out(attempt.tree, attempt.head or attempt.base.commit)
+    hooks = run_commit_hooks(place, attempt.tree, message, context.environ, limits)
+    if hooks.failure:
+        return Verdict(failures.COMMIT_FAILED, hooks.failure)
+    if hooks.tree != attempt.tree:
+        attempt.tree = hooks.tree
+        attempt.notices.append("a hook changed the files, and the checks ran again on that")
+        verdict = yield from _check_again(context, attempt)
+        if not verdict.is_ok:
+            reason = f"after a hook changed the files: {verdict.reason}"
+            return Verdict(failures.COMMIT_FAILED, reason)
+    return hooks
+
+
+def _check_again(context: RunContext, attempt: Attempt) -> Generator[Event, None, Verdict]:
+    """Run the checks on the attempt's tree, which is another one now; return the verdict."""
+    attempt.checks = yield from run_checks(context, attempt, run_folders.CHECKS_LOG)
+    if take_edits_of_checks(context, attempt):
+        attempt.checks = yield from run_checks(context, attempt, run_folders.CHECKS_LOG)
+    assert attempt.evidence is not None
+    return judge_by_checks(attempt.checks, attempt.evidence, excuses=True)
+
+
+def _commit(
+    context: RunContext, attempt: Attempt, verdict: Verdict, message: str
+) -> tuple[str, Acceptance]:
+    """Record the outcome, commit it with the work, and bring the commit into the checkout."""
+    decision = {
+        "ok": True,
+        "no_change": verdict.no_change,
+        "tree": attempt.tree,
+        "parent": attempt.head or attempt.base.commit,
+        "base": list(attempt.base),
+        "stores": context.committed_stores,
+        "message": message,
+        "event": make_end_event(context, attempt, verdict, ""),
+    }
+    attempt.files.write_state(run_folders.DECISION_FILE, decision)
+    stores = context.committed_stores
+    if stores:  # the commit contains them
+        attempt.recorded = _record_before_commit(context, attempt, decision)
+    work = AcceptedWork.from_decision(attempt.place, decision, stores)
+    ref = name_kept_ref(context.folder.id, attempt.task_id, attempt.number)
+    head = work.make_commit()
+    attempt.files.write_state(run_folders.COMMIT_FILE, {"commit": head, "ref": ref})
+    acceptance = work.bring_into_checkout(head, ref)
+    if acceptance.state == "merged":
+        _keep_results(context, attempt, head)
+        return head, acceptance
+    attempt.files.write_state(run_folders.DECISION_FILE, {})
+    if attempt.recorded:
+        withdraw_outcome(context.current_stores, attempt.recorded._asdict())
+        attempt.recorded = None
+    work.replace_kept_commit(ref, is_blocked=acceptance.state == "blocked")
+    return head, acceptance
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedWork:
+    """Hold what is to be committed: a tree that was checked, and stores as the checkout has them.
+
+    `parent` is the last of the agent's own commits, or that of the base.
+    """
+
+    place: Place
+    base: Base
+    tree: str
+    parent: str
+    message: str
+    stores: tuple[str, ...]
+
+    @classmethod
+    def from_decision(
+        cls, place: Place, decision: Mapping[str, Any], stores: tuple[str, ...]
+    ) -> AcceptedWork:
+        """Return what a decision, which may be a killed run's, wants to be committed."""
+        names = ("tree", "parent", "message")
+        tree, parent, message = (str(decision[name]) for name in names)
+        return cls(place, Base(*decision["base"]), tree, parent, message, stores)
+
+    def make_commit(self) -> str:
+        """Make the commit in cub's objects. Raises CubError if git can't."""
+        git = self.place.tree
+        tree = add_checkout_files(git, self.tree, self.stores) if self.stores else self.tree
+        is_made = git.read_line("rev-parse", f"{self.parent}^{{tree}}") == tree
+        return self.parent if is_made else make_commit(git, tree, self.parent, self.message)
+
+    def bring_into_checkout(self, head: str, ref: str) -> Acceptance:
+        """Bring the commit into the person's repository, and their branch and files to it."""
+        checkout, base = self.place.settings.checkout, self.base
+        if try_git(checkout.toplevel, "cat-file", "-e", head).exit_code:  # else a killed run did
+            bring_objects(checkout, self.place.folder.objects, head, base.tip)
+        keep_commit(checkout, ref, head)
+        changes = base.commit if base.commit != base.tip else ""
+        target = Target(base.branch, base.tip)
+        return accept_commit(checkout, target, head, ref, self.stores, changes=changes)
+
+    def replace_kept_commit(self, ref: str, *, is_blocked: bool) -> None:
+        """Delete the ref; have it keep the commit without the stores if a person is to merge it."""
+        checkout = self.place.settings.checkout
+        run_git(checkout.toplevel, "update-ref", "-d", ref)
+        if is_blocked:
+            work = replace(self, stores=())
+            head = work.make_commit()
+            bring_objects(checkout, self.place.folder.objects, head, self.base.tip)
+            keep_commit(checkout, ref, head)
+
+
+def name_kept_ref(run: str, task: str, number: int) -> str:
+    """Return the ref that holds an attempt's commit until it is merged."""
+    return f"{KEPT_REFS}{run}-{encode_folder_name(task)}-{number}"
+
+
+def _record_before_commit(
+    context: RunContext, attempt: Attempt, decision: dict[str, Any]
+) -> RecordedOutcome:
+    """Record the outcome for the commit to contain, and write down how to withdraw it."""
+    event, ended = decision["event"], Disposition(CLOSED)
+    if attempt.head:  # the agent has committed, too
+        event["git"]["parent"] = attempt.head
+    save = partial(save_records, attempt.files)
+    return record_outcome(
+        context, attempt.task_id, ended, event, attempt.edits,
+        no_change=decision["no_change"], save=save,
+    )  # fmt: skip
+
+
+def _keep_results(context: RunContext, attempt: Attempt, head: str) -> None:
+    """Store what the checks said for the tree of the commit, from which the next attempt begins."""
+    tree = attempt.place.tree.read_line("rev-parse", f"{head}^{{tree}}")
+    for comparison in attempt.checks:
+        context.check_runner.store_result(tree, comparison.check)
+
+
+def build_commit_message(context: RunContext, attempt: Attempt, verdict: Verdict) -> str:
+    """Return the commit's message, with what a reviewer has to know."""
+    text = render_commit_message(context.settings.message_template, attempt.task)
+    if verdict.doubt:
+        text += f"\n\nNo check has decided whether it is done: {verdict.doubt}."
+    if count := verdict.known_failures:
+        end = "excused" if verdict.excuses else "left as before"
+        text += f"\n\n{format_failure_count(count)} {end}."
+    if not attempt.review_notes:
+        return text
+    lines = "\n".join(f"- {note}" for note in attempt.review_notes)
+    return f"{text}\n\nReview these changes:\n\n{lines}"
+
+
+def _apply_changes(context: RunContext, attempt: Attempt, verdict: Verdict) -> tuple[str, Verdict]:
+    """Apply the changes to the files of the checkout, for a run that does not commit."""
+    place, base = attempt.place, attempt.base
+    path = attempt.files.prepare_path(run_folders.PATCH_FILE)
+    write_patch(place.tree, base.tree, attempt.tree, path)
+    event = make_end_event(context, attempt, verdict, "")
+    decision = {"ok": True, "no_change": verdict.no_change, "event": event}
+    attempt.files.write_state(run_folders.DECISION_FILE, decision)
+    apply_patch(place.settings.checkout.toplevel, path)
+    path.unlink(missing_ok=True)
+    commit = make_commit(place.tree, attempt.tree, base.commit, "Accepted changes")
+    context.uncommitted_base = base._replace(commit=commit, tree=attempt.tree)
+    for comparison in attempt.checks:
+        context.check_runner.store_result(attempt.tree, comparison.check)
+    return "", verdict
+
+
+def apply_patch(toplevel: Path, patch: Path) -> None:
+    """Apply a patch to the files of the checkout, all of it or nothing; once more is fine.
+
+    Raises CubError if edits of the person's are in the way.
+    """
+    data = patch.read_bytes() if patch.exists() else b""
+    if not data:
+        return
+    words = ("apply", "--whitespace=nowarn", "-")
+    if not try_git(toplevel, *words[:1], "--reverse", "--check", "-", stdin=data).exit_code:
+        return  # a killed run has done it
+    run_git(toplevel, *words, stdin=data)

@@ -1,0 +1,111 @@
+"""Bring an attempt's place to its base, and read what the agent has made of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.actions.managed_files import CONSTITUTION, MANAGED_FILES, MAP
+from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.new_files import describe_secrets, list_commit_secrets, take_out_secrets
+from cub.actions.run.run_context import RunContext
+from cub.actions.tasks.current_attempt import write_attempt
+from cub.actions.tasks.stores import Stores
+from cub.edit.section_writer import cut_own_section
+from cub.files.read_files import read_prefix
+from cub.place.agent_commits import bring_agent_commits, list_conflicts
+from cub.place.changes import drop_paths, read_files
+from cub.place.place import Base, Place
+from cub.place.tree import TreeState
+from cub.project.config import CONFIG_FILE
+from cub.project.project import Project
+from cub.store.store_paths import STORE_FILES
+
+# Files of cub's own that are never part of a tree, whatever git makes of them.
+LOCAL_FILES = (
+    *STORE_FILES, ".cub/state.json", ".cub/journal.jsonl", ".cub/lock", ".cub/runs/",
+    ".cub/cache/", ".cub/logs/", ".cub/backups/",
+)  # fmt: skip
+_MAX_STORE = 256 << 20  # bytes
+_MAX_MANAGED = 4 << 20  # bytes
+
+
+class ResultFacts(NamedTuple):
+    """Hold what an agent left: the files, conflicts of a merge, and submodules with changes."""
+
+    state: TreeState
+    conflicts: tuple[str, ...]
+    changed_submodules: tuple[str, ...]
+
+
+def begin_attempt(context: RunContext, attempt: Attempt) -> None:
+    """Bring the agent's tree to the base, with the stores, and what cub has just written."""
+    laid = dict(_iter_laid_files(context.initial_stores, attempt.place, attempt.base))
+    attempt.place.begin(laid)
+    attempt.is_begun = True
+    write_attempt(attempt.place.folder.mailbox, attempt.task_id, context.folder.id)
+
+
+def _iter_laid_files(stores: Stores, place: Place, base: Base) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of the checkout that an attempt finds as they are there, with their content.
+
+    These are copies of the stores, and files that cub has written and nobody has committed.
+    """
+    prefix = place.settings.prefix
+    for name in STORE_FILES:
+        if data := _read_file(stores.root, name, _MAX_STORE):
+            yield (prefix / name).as_posix(), data
+    paths = {name: (prefix / name).as_posix() for name in list_managed_files(stores.project)}
+    old = read_files(place.tree, base.tree, paths.values())
+    for name, path in paths.items():
+        data = _read_file(stores.root, name, _MAX_MANAGED)
+        if data and data != old[path] and _is_written_by_cub(name, old[path], data):
+            yield path, data
+
+
+def list_managed_files(project: Project) -> list[str]:
+    """Return the paths of files that cub writes whole, or has a section in."""
+    whole = (CONFIG_FILE, CONSTITUTION, MAP, *(file.path for file in MANAGED_FILES))
+    return [*whole, *project.config.targets]
+
+
+def _is_written_by_cub(name: str, old: bytes, new: bytes) -> bool:
+    """Return whether a file differs from the committed one by what cub writes alone."""
+    if name.startswith(".cub/"):
+        return True
+    before, after = (cut_own_section(data, name) for data in (old, new))
+    return after not in (None, new) and (not old or before == after)
+
+
+def _read_file(root: Path, name: str, max_bytes: int) -> bytes:
+    try:
+        data = read_prefix(os.fspath(root), name, max_bytes + 1)
+    except (OSError, ValueError):
+        return b""
+    return data if len(data) <= max_bytes else b""
+
+
+def read_result(context: RunContext, attempt: Attempt) -> ResultFacts:
+    """Take the files that the agent has left as the attempt's result.
+
+    New files that look like secrets are left out, and kept in the attempt's folder.
+    """
+    place = attempt.place
+    conflicts = list_conflicts(place, context.environ)
+    attempt.state = state = place.read_state()
+    attempt.tree = state.tree
+    if paths := take_out_secrets(place, attempt.files, attempt.changes):
+        attempt.tree = drop_paths(place.tree, state.tree, paths)
+        attempt.left_out_paths = paths
+        attempt.notices.append(describe_secrets(paths))
+    attempt.head = bring_agent_commits(place, attempt.base, context.environ)
+    if attempt.head and (secrets := list_commit_secrets(place, attempt.base, attempt.head)):
+        attempt.head = ""
+        attempt.notices.append(
+            f"{describe_secrets(secrets)}: the run commits the work in a commit of its own"
+        )
+    if attempt.head:
+        attempt.notices.append("there are commits that the run did not make")
+    return ResultFacts(state, conflicts, place.list_changed_submodules())

@@ -1,0 +1,142 @@
+"""Make the events of an attempt's start and end, as the ledger has them."""
+
+from __future__ import annotations
+
+from cub.actions.run import failures
+from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.check_comparison import checks_to_json
+from cub.actions.run.retry_policy import get_first_number
+from cub.actions.run.run_context import RunContext
+from cub.actions.run.verdict import Verdict
+from cub.checks.failing_items import fingerprint_items
+from cub.checks.failure_reasons import MAX_REASON
+from cub.errors import CubError
+from cub.harness.final_message import FinalSignals, parse_signals, summarize_final_message
+from cub.place.changes import diff_trees
+from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, tokens_to_json, truncate_text
+
+_AGENT_SAID = "; the agent said: "
+_MIN_QUOTE = 40  # characters of what an agent said
+
+
+def make_start_event(context: RunContext, task: str, number: int, harness: str) -> Event:
+    """Return the event of an attempt that starts."""
+    log = context.folder.attempt_folder(task, number).name
+    model = {"model": context.settings.model} if context.settings.model else {}
+    return context.make_event(ATTEMPT_START, task=task, n=number, harness=harness, **model, log=log)
+
+
+def make_end_event(context: RunContext, attempt: Attempt, verdict: Verdict, head: str) -> Event:
+    """Return the event of an attempt that has ended; docs/reference/ledger.md lists its keys."""
+    process, transcript, cost = (
+        attempt.agent_result.process, attempt.agent_result.transcript, attempt.agent_result.cost
+    )  # fmt: skip
+    signals = parse_signals(transcript.final_message)
+    event = context.make_event(
+        ATTEMPT_END, task=attempt.task_id, n=attempt.number, harness=attempt.harness.name
+    )
+    if model := transcript.model or context.settings.model:
+        event["model"] = model
+    if transcript.session:
+        event["session"] = transcript.session
+    event |= {
+        "dur_s": round(process.seconds, 2),
+        "exit": process.exit_code,
+        "signal": process.signal,
+        "ok": verdict.is_ok,
+        **_describe_doubts(verdict),
+        **_describe_failure(attempt, verdict),
+        "tok": tokens_to_json(transcript.tokens),
+        "usd": cost.usd,
+        "usd_src": cost.source,
+        "git": _summarize_change(attempt, head),
+        "checks": checks_to_json(attempt.checks),
+    }
+    has_summary = verdict.is_ok or signals.summary
+    optional = {
+        "said": "" if has_summary else _summarize_last_words(attempt),
+        "obs": list(dict.fromkeys((*attempt.review_notes, *attempt.notices))),  # it is cut
+        "denied": list(transcript.denials),
+        "trailer": _trailer_to_json(signals),
+        "stuck": signals.stuck or "",
+    }
+    event |= {name: value for name, value in optional.items() if value}
+    return {**event, "log": attempt.files.name}
+
+
+def _describe_doubts(verdict: Verdict) -> Event:
+    """Return what a reader has to know of an accepted attempt: what no check has shown."""
+    key = "excused" if verdict.excuses else "known_failures"
+    doubts = {"unverified": verdict.doubt, key: verdict.known_failures}
+    return {name: value for name, value in doubts.items() if value and verdict.is_ok}
+
+
+def fingerprint_failure(attempt: Attempt, verdict: Verdict) -> str:
+    """Return what identifies a failure: the items or output of failed checks, or its class."""
+    fingerprint = ""
+    failed = [comparison.check for comparison in attempt.checks if not comparison.is_ok]
+    if verdict.failure == failures.CHECKS_FAILED and failed:
+        items = [item for check in failed for item in check.items]
+        output = "\n".join(check.tail or check.cause for check in failed)
+        fingerprint = fingerprint_items(items, output)
+    name = verdict.failure.name if verdict.failure else ""
+    return fingerprint or fingerprint_items((), f"{name} {verdict.reason}")
+
+
+def _describe_failure(attempt: Attempt, verdict: Verdict) -> Event:
+    if verdict.failure is None:
+        return {}
+    summary = _summarize_last_words(attempt)
+    fingerprint = fingerprint_failure(attempt, verdict)
+    same = get_first_number(attempt.history.list_same_failures(fingerprint))
+    failure = {
+        "class": verdict.failure.name,
+        "reason": _explain_failure(verdict, summary),
+        "charge": verdict.counts_as_attempt,
+        "fp": fingerprint,
+        **({"same": same} if same else {}),
+    }
+    return {"fail": failure}
+
+
+def _summarize_last_words(attempt: Attempt) -> str:
+    """Return what the model said in the end; "" for messages of the agent alone."""
+    transcript = attempt.agent_result.transcript
+    if attempt.harness.lacks_reply(transcript):
+        return ""
+    return summarize_final_message(transcript.final_message)
+
+
+def _explain_failure(verdict: Verdict, summary: str) -> str:
+    reason = verdict.reason
+    if not reason:
+        return summary
+    space = MAX_REASON - len(reason) - len(_AGENT_SAID)
+    is_quoted = summary in reason or reason in summary
+    if verdict.failure == failures.INTERRUPTED or space < _MIN_QUOTE or is_quoted:
+        return reason
+    return reason + _AGENT_SAID + truncate_text(summary, space)
+
+
+def _summarize_change(attempt: Attempt, head: str) -> Event:
+    """Return `git` of an attempt_end event: the base commit, the files, and lines changed."""
+    if attempt.state is None:
+        return {}
+    summary: Event = {"base": attempt.base.commit}
+    try:
+        diff = diff_trees(attempt.place.tree, attempt.base.tree, attempt.tree)
+        names = [change.path.encode("utf-8", "replace").decode() for change in diff.changes]
+        summary |= {"files": names, "ins": diff.added, "del": diff.removed}
+    except CubError:  # such as on a full disk
+        pass
+    if head:
+        summary["head"] = head
+    if patch := attempt.files.find_patch():
+        summary["patch"] = patch
+    return summary
+
+
+def _trailer_to_json(signals: FinalSignals) -> Event:
+    fields = {name: getattr(signals, name) for name in ("status", "summary", "tried", "next")}
+    fields["tried"] = list(signals.tried)
+    return {name: value for name, value in fields.items() if value}

@@ -1,0 +1,191 @@
+"""Prepare the place of a run, and the branch that its commits go to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cub.actions.doctor.git_problems import (
+    FIRST_COMMIT_FIX,
+    IDENTITY_FIX,
+    NO_COMMIT,
+    explain_missing_identity,
+    list_uncommitted_paths,
+)
+from cub.actions.managed_files import map_local_files
+from cub.actions.run.attempt_files import LOCAL_FILES
+from cub.actions.run.run_context import RunContext
+from cub.actions.run.run_folders import PLACES_FOLDER, RunFolder
+from cub.actions.run.run_options import RunSettings, render_branch_name
+from cub.actions.tasks.stores import Stores
+from cub.agent_profiles.user_folders import TOOL_CACHES, prepare_user_folders
+from cub.errors import CubError
+from cub.files.signed_state import find_state_folder
+from cub.git.process import run_git, split_nul, try_git
+from cub.git.worktree import read_head
+from cub.harness.base import Harness
+from cub.place.checkout import Checkout, find_checkout
+from cub.place.folder import PlaceFolder
+from cub.place.hooks import make_commit
+from cub.place.linked_dependencies import (
+    find_links_to_checkout,
+    make_tree_variables,
+    require_own_dependencies,
+)
+from cub.place.place import Base, Place, PlaceSettings
+from cub.place.shared_files import list_included_files, list_shared_folders
+from cub.place.walls import find_place_kind
+from cub.store.store_paths import STORE_FILES
+from cub.text import join_first
+
+_MAX_NAMED = 5  # files
+_CHANGES_MESSAGE = "Commit uncommitted changes before an attempt"
+
+
+def open_place(
+    stores: Stores,
+    settings: RunSettings,
+    folder: RunFolder,
+    environ: dict[str, str],
+    harnesses: Sequence[Harness],
+) -> Place:
+    """Open a place for the attempts of a run, one after another.
+
+    `environ` gets what leads programs into a place that is beside the checkout. Raises CubError if
+    there is no repository or no commit, or if checks would use files of the checkout all the same.
+    """
+    root = stores.project.root
+    checkout = find_checkout(root)
+    if not read_head(checkout.toplevel).commit:
+        raise CubError(NO_COMMIT, hint=FIRST_COMMIT_FIX)
+    place_folder = PlaceFolder(folder.state / PLACES_FOLDER / "1")
+    ignored = _list_ignored(checkout)
+    shared = list_shared_folders(checkout.toplevel, ignored, settings.share)
+    outside = (checkout.toplevel, find_state_folder())
+    own = [one for harness in harnesses for one in harness.own_folders]
+    users = prepare_user_folders((*TOOL_CACHES, *own), environ, outside)
+    extra = [_expand(path, root, environ) for path in settings.writable]
+    prefix = root.relative_to(checkout.toplevel)
+    place_settings = PlaceSettings(
+        checkout,
+        root,
+        find_place_kind(settings.place, find_state_folder()),
+        tuple(shared),
+        tuple(list_included_files(checkout.toplevel, "HEAD", ignored, shared)),
+        tuple((prefix / name).as_posix() + "/" * name.endswith("/") for name in LOCAL_FILES),
+        (*users.folders, *extra),
+        users.read_only,
+        _list_programs(harnesses, environ),
+        settings.max_file_size,
+    )
+    if place_settings.kind.name == "aside":
+        links = find_links_to_checkout(root, settings.checks, environ, shared)
+        require_own_dependencies(links)
+        environ |= make_tree_variables(checkout.toplevel, place_folder.checks, links, environ)
+    place = Place(place_folder, place_settings)
+    place.open()
+    return place
+
+
+def _list_ignored(checkout: Checkout) -> list[str]:
+    words = ("ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")
+    return split_nul(run_git(checkout.toplevel, *words))
+
+
+def _expand(path: str, root: Path, environ: Mapping[str, str]) -> Path:
+    home = environ.get("HOME", "")
+    return root / (path.replace("~", home, 1) if path.startswith("~/") and home else path)
+
+
+def _list_programs(harnesses: Sequence[Harness], environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the programs of the agents: they may be installed below a folder such as `/tmp`."""
+    found = [shutil.which(harness.program, path=environ.get("PATH")) for harness in harnesses]
+    return tuple(Path(os.path.realpath(program)) for program in found if program)
+
+
+def prepare_branch(
+    checkout: Checkout, settings: RunSettings, folder: RunFolder, environ: Mapping[str, str]
+) -> str:
+    """Return the branch that the commits of a run go to, made where HEAD is if it is not there.
+
+    Raises CubError if there can be none, or if git does not know who commits.
+    """
+    toplevel, options = checkout.toplevel, settings.options
+    if settings.commits and (answer := explain_missing_identity(toplevel, environ)):
+        what = f"git has no author name and email: {answer.splitlines()[-1]}"
+        raise CubError(what, hint=IDENTITY_FIX)
+    head = read_head(toplevel)
+    if not settings.branch_template:
+        if settings.commits and not head.branch:
+            raise CubError(
+                "HEAD is detached: what is committed here would be on no branch",
+                hint="`git switch -c NAME`, or `cub run --branch NAME`",
+            )
+        return head.branch
+    words = {"run": folder.id, "date": folder.id[:8], "epic": options.epic}
+    name = render_branch_name(settings.branch_template, words)
+    full = f"refs/heads/{name}"
+    is_invalid = name.startswith("-") or name == "HEAD"
+    if is_invalid or try_git(toplevel, "check-ref-format", full).exit_code:
+        raise CubError("git does not take this as the name of a branch", where=name)
+    if try_git(toplevel, "show-ref", "--verify", "--quiet", full).exit_code:
+        run_git(toplevel, "update-ref", full, head.commit, "")
+    return full
+
+
+def list_committed_stores(stores: Stores, checkout: Checkout, branch: str) -> tuple[str, ...]:
+    """Return the files of tasks and ledger that belong in the commits to a branch.
+
+    That is none if the checkout has another branch, and of the others those that git does not
+    ignore.
+    """
+    is_here = stores.root == stores.project.root and read_head(checkout.toplevel).branch == branch
+    local, prefix = (
+        map_local_files(stores.project.config),
+        stores.root.relative_to(checkout.toplevel),
+    )
+    names = [name for name in STORE_FILES if is_here and name not in local]
+    return tuple((prefix / name).as_posix() for name in names)
+
+
+def commit_changes(place: Place, branch: str, stores: Sequence[str]) -> Base | None:
+    """Commit the person's changes of tracked files in cub's objects alone; None if there are none.
+
+    Raises CubError if git can't, for example in the middle of a merge.
+    """
+    checkout, git = place.settings.checkout, place.tree
+    head = read_head(checkout.toplevel).commit
+    own = replace(git.with_index("changes.index"), tree=checkout.toplevel)
+    shutil.copy2(checkout.git_dir / "index", own.index)
+    own.run("add", "--update")
+    known = own.list_items("ls-files", "-z", "--", *stores) if stores else []
+    if known:
+        own.run("reset", "--quiet", head, "--", *known)
+    tree = own.read_line("write-tree")
+    if tree == own.read_line("rev-parse", f"{head}^{{tree}}"):
+        return None
+    commit = make_commit(git, tree, head, _CHANGES_MESSAGE)
+    return Base(commit, tree, branch, head)
+
+
+def describe_place(place: Place) -> str:
+    """Say in one sentence what keeps the attempts of a run from the person's files."""
+    kind = place.settings.kind
+    if kind.name == "bound":
+        return "attempts work in a clone at the project's own path; your files are not in it"
+    walls = "" if kind.means == "landlock" else ", and nothing keeps them from writing elsewhere"
+    reason = f" ({kind.reason})" if kind.reason else ""
+    return f"attempts work in a clone beside the project{walls}{reason}"
+
+
+def describe_uncommitted(context: RunContext) -> str:
+    """Name the files with uncommitted changes, which no attempt has; "" if there are none."""
+    settings = context.place.settings
+    paths = list_uncommitted_paths(settings.checkout.toplevel, settings.root)
+    if not paths:
+        return ""
+    names, are = join_first(paths, _MAX_NAMED), "is" if len(paths) == 1 else "are"
+    return f"{names} {are} not committed, so attempts do not have the changes (--with-changes)"
