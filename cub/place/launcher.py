@@ -7,6 +7,7 @@ fast. It ends as its command did: with its exit code, or by its signal.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import sys
 
@@ -110,7 +111,12 @@ class _Launcher:
     def _enter_namespaces(self) -> None:
         """Enter new namespaces; files that are made inside belong to the same user outside."""
         user, group = os.geteuid(), os.getegid()
-        self.library.call("unshare", _NEW_NAMESPACES)
+        try:
+            self.library.call("unshare", _NEW_NAMESPACES)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise OSError(errno.ENOSPC, "unshare: there may be no more namespaces") from error
         self.library.call("prctl", _PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
         for name, text in (
             ("setgroups", "deny"),

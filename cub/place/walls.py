@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +26,15 @@ _SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - each command gets it
 _PATH_VARIABLE = re.compile(r"(PATH|HOME|PREFIX|VIRTUAL_ENV|ROOT|CONFIG_GLOBAL)$")
 _MAX_LINE = 10_000  # a longer word is a prompt
 _STATUS_LINE = re.compile(r"^(?:NoNewPrivs|Seccomp):.*", re.MULTILINE)
-_TRY_SECONDS = 5
+_SETTINGS = (
+    "sys/kernel/random/boot_id",
+    "sys/kernel/apparmor_restrict_unprivileged_userns",
+    "sys/kernel/unprivileged_userns_clone",
+    "sys/user/max_user_namespaces",
+    "self/attr/current",
+)
+_TRY_SECONDS = 20
+_SEATBELT = "/usr/bin/sandbox-exec"  # of macOS
 _ROOT = Path(__file__).parents[2]
 
 
@@ -68,19 +76,19 @@ class PlaceKind:
     """
 
     name: Literal["bound", "aside"]
-    means: Literal["bwrap", "launcher", "landlock", "none"]
+    means: Literal["bwrap", "launcher", "landlock", "seatbelt", "none"]
     reason: str
 
 
 def find_place_kind(setting: str, state: Path) -> PlaceKind:
     """Return the strongest kind that works here, found by doing it in the folder `state`.
 
-    `setting` is auto, bound or aside. The answer is kept for as long as the system is not started
-    again. Raises CubError if bound is asked for and does not work.
+    `setting` is auto, bound or aside. The answer is kept until the system starts anew, or allows
+    something else. Raises CubError if bound is asked for and does not work.
     """
     kept, key = state / "place-kind.json", f"{setting} {_describe_system()}"
     kind = _read_kind(kept, key)
-    if not kind:
+    if not kind or setting not in ("auto", kind.name):
         state.mkdir(parents=True, exist_ok=True)
         kind = _try_kinds(setting, state)
         text = json.dumps([key, kind.name, kind.means, kind.reason])
@@ -97,7 +105,7 @@ def find_place_kind(setting: str, state: Path) -> PlaceKind:
 def _describe_system() -> str:
     """Return what decides on the walls that work: another container has other namespaces."""
     words = [sys.executable, str(_find_bwrap()), str(getattr(os, "geteuid", lambda: 0)())]
-    for name in ("sys/kernel/random/boot_id", "self/attr/current", "self/status"):
+    for name in (*_SETTINGS, "self/status"):
         with suppress(OSError):
             text = Path("/proc", name).read_text(encoding="ascii", errors="replace")
             words += _STATUS_LINE.findall(text) if name.endswith("status") else [text.strip()]
@@ -117,9 +125,11 @@ def _read_kind(file: Path, key: str) -> PlaceKind | None:
 
 def _try_kinds(setting: str, state: Path) -> PlaceKind:
     """Return the first kind of which a try works, and why a stronger one does not."""
-    if sys.platform != "linux":
-        return PlaceKind("aside", "none", "only Linux has namespaces")
     reason = "run.place is aside" if setting == "aside" else ""
+    if sys.platform != "linux":
+        kind = PlaceKind("aside", "seatbelt", reason or "only Linux has namespaces")
+        failure = try_kind(kind, state) if os.path.exists(_SEATBELT) else "no Seatbelt"
+        return replace(kind, means="none") if failure else kind
     kinds = [PlaceKind("bound", "launcher", ""), PlaceKind("bound", "bwrap", "")]
     for kind in () if reason else kinds[: 2 if _find_bwrap() else 1]:
         if not (failure := try_kind(kind, state)):
@@ -169,8 +179,8 @@ def confine_command(command: CommandSpec, view: View, kind: PlaceKind) -> Comman
     match kind.means:
         case "none":
             return command
-        case "landlock":
-            return _restrict_command(command, view)
+        case "landlock" | "seatbelt":
+            return _restrict_command(command, view, kind.means)
         case "launcher":
             words = make_launcher_argv("bound", _list_mounts(view, command), folder)
         case "bwrap":
@@ -178,7 +188,7 @@ def confine_command(command: CommandSpec, view: View, kind: PlaceKind) -> Comman
     return command._replace(argv=(*words, *command.argv), folder=Path("/"))
 
 
-def _restrict_command(command: CommandSpec, view: View) -> CommandSpec:
+def _restrict_command(command: CommandSpec, view: View, means: str) -> CommandSpec:
     """Return a command that can only write to its tree, what is writable, and scratch folders.
 
     A scratch folder that the checkout is in stays read-only: the command gets another one then.
@@ -199,9 +209,21 @@ def _restrict_command(command: CommandSpec, view: View) -> CommandSpec:
     mounted = [bind.source for bind in view.binds if bind.is_writable]
     devices = list_devices(os.geteuid() == 0)
     folders = [view.tree, *view.writable, *map(Path, (*mounted, *scratch, *devices))]
-    mounts = [("write", "", os.path.realpath(folder)) for folder in folders]
+    paths = [os.path.realpath(folder) for folder in folders]
+    if means == "seatbelt":
+        words = [_SEATBELT, "-p", _make_seatbelt_profile(paths)]
+        return command._replace(argv=(*words, *command.argv), environ=environ)
+    mounts = [("write", "", path) for path in paths]
     words = make_launcher_argv("landlock", mounts, os.fspath(command.folder))
     return command._replace(argv=(*words, *command.argv), folder=Path("/"), environ=environ)
+
+
+def _make_seatbelt_profile(writable: Iterable[str]) -> str:
+    """Return what Landlock does as a profile for macOS. Nobody has tried it there yet."""
+    quoted = [json.dumps(path, ensure_ascii=False) for path in writable]
+    rules = "".join(f"(allow file-write* (subpath {path}))" for path in quoted)
+    signals = "(deny signal)(allow signal (target same-sandbox))"
+    return f"(version 1)(allow default){signals}(deny file-write*){rules}"
 
 
 def _list_mounts(view: View, command: CommandSpec) -> list[Mount]:
@@ -269,10 +291,10 @@ def _list_paths_of_words(argv: Sequence[str]) -> Iterator[str]:
 
 def _resolve_target(target: str, toplevel: Path) -> str:
     """Return where to mount: the folder in it is resolved, but not what is in the tree."""
-    path = Path(target)
-    if path.is_relative_to(toplevel):
-        return os.fspath(os.path.realpath(toplevel) / path.relative_to(toplevel))
-    return os.fspath(os.path.realpath(path.parent) / Path(path.name))
+    above = os.fspath(toplevel)
+    if _is_below(target, [above]):
+        return os.path.realpath(above) + target[len(above) :]
+    return os.path.join(os.path.realpath(os.path.dirname(target)), os.path.basename(target))
 
 
 def _is_below(path: str, folders: Iterable[str]) -> bool:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from subprocess import PIPE, STDOUT
 
 import pytest
 
-from cub.errors import CubError
-from cub.place.walls import Bind, PlaceKind, find_place_kind
+from cub.place.walls import Bind, PlaceKind, confine_command, find_place_kind
+from cub.processes.command import CommandSpec
 from tests.place.walled import Walled, make_walled
 
 if os.name != "posix":
     pytest.skip("walls need Linux", allow_module_level=True)
+
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(params=["launcher", "bwrap"])
@@ -165,12 +170,44 @@ def test_the_kind_is_kept_until_the_next_boot(tmp_path: Path) -> None:
     assert find_place_kind("aside", tmp_path) == kind
 
 
-def test_bound_is_refused_where_it_does_not_work(tmp_path: Path) -> None:
-    find_place_kind("aside", tmp_path)
-    kept = tmp_path / "place-kind.json"
-    key, *_ = json.loads(kept.read_text(encoding="utf-8"))
-    found = [key.replace("aside", "bound", 1), "aside", "none", "namespaces do not work here"]
-    kept.write_text(json.dumps(found), encoding="utf-8")
-    with pytest.raises(CubError, match="is bound, but namespaces do not work here") as error:
-        find_place_kind("bound", tmp_path)
-    assert "auto" in error.value.hint
+@pytest.mark.parametrize("setting", ["auto", "bound"])
+def test_a_system_without_namespaces_has_places_aside(launched: Walled, setting: str) -> None:
+    """What the launcher was tried in allows no more namespaces in those that it made."""
+    program = f"""
+from pathlib import Path
+from cub.errors import CubError
+from cub.place.walls import find_place_kind
+try:
+    kind = find_place_kind({setting!r}, Path({os.fspath(launched.home / ".cache")!r}))
+    print(kind.name, kind.means, kind.reason)
+except CubError as error:
+    print(error, error.hint)
+"""
+    limit = "echo 0 > /proc/sys/user/max_user_namespaces"
+    done = subprocess.run(
+        ["unshare", "-Ur", "sh", "-c", f'{limit}; exec "$@"', "sh", sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": os.fspath(ROOT)},
+        stdout=PIPE,
+        check=True,
+        text=True,
+    )
+    reason = "namespaces do not work here (unshare: there may be no more namespaces)"
+    if setting == "auto":
+        assert re.fullmatch(rf"aside (landlock|none) {re.escape(reason)}.*\n", done.stdout)
+    else:
+        assert f"run.place is bound, but {reason}" in done.stdout
+
+
+def test_a_profile_for_macos_allows_writing_to_the_tree(launched: Walled) -> None:
+    kind = PlaceKind("aside", "seatbelt", "")
+    folder = launched.view.tree / 'with "quotes"'
+    folder.mkdir()
+    command = CommandSpec(("true",), folder, {"HOME": os.fspath(launched.home)})
+    words = confine_command(command, replace(launched.view, tree=folder), kind)
+    assert (words.argv[0], words.argv[-1], words.folder) == (
+        "/usr/bin/sandbox-exec",
+        "true",
+        folder,
+    )
+    quoted = os.fspath(folder).replace('"', '\\"')
+    assert f'(deny file-write*)(allow file-write* (subpath "{quoted}"))' in words.argv[2]
