@@ -15,14 +15,8 @@ from typing import Literal, NamedTuple
 from cub.git.process import decode_output, make_git_error, run_git, split_nul, try_git
 from cub.git.worktree import read_head
 from cub.place.checkout import Checkout, TreeGit
-from cub.place.fast_forward import (
-    FastForward,
-    LockedIndex,
-    find_obstacle,
-    find_operation,
-    prepare_index,
-    write_files,
-)
+from cub.place.fast_forward import find_obstacle, find_operation, prepare_index, write_files
+from cub.place.locked_index import FastForward, LockedIndex
 from cub.place.merge_recovery import finish_interrupted_merge, read_commit, settle_merge
 
 _PATIENCE = 2.0  # seconds: another git holds a lock for milliseconds
@@ -101,7 +95,7 @@ def accept_commit(
     `own_paths` are files that cub has written into the checkout itself: they stay as they are, and
     their index entries follow the commit. `changes` is the commit that cub made of the person's
     uncommitted changes, on which the attempt's is based. An acceptance that was killed is finished
-    by another call.
+    by another call. Only one may be at work in a checkout at a time.
     """
     top = checkout.toplevel
     if not finish_interrupted_merge(checkout, patience):
@@ -204,10 +198,10 @@ def _lock_and_check(index: LockedIndex, merge: FastForward, patience: float) -> 
     try:
         reason = _find_reason(index, merge)
     except BaseException:
-        index.release()
+        index.release(merge)
         raise
     if reason:
-        index.release()
+        index.release(merge)
     return reason
 
 
@@ -232,9 +226,9 @@ def _write_merge(index: LockedIndex, merge: FastForward, ref: str) -> bool:
             is_merged = settle_merge(index, merge)
     except BaseException:
         settle_merge(index, merge)
-        index.release()
+        index.release(merge)
         raise
-    index.release()
+    index.release(merge)
     return is_merged
 
 

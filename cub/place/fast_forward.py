@@ -7,15 +7,10 @@ person's that cub has committed, are brought into that copy first, so that they 
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shutil
 import stat
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -23,10 +18,17 @@ from typing import NamedTuple
 from cub.git.process import decode_output, run_git, split_nul, try_git
 from cub.git.worktree import get_file_type
 from cub.place.checkout import Checkout
+from cub.place.locked_index import (
+    FastForward,
+    IndexEntry,
+    LockedIndex,
+    is_same,
+    list_differing,
+    read_index_entries,
+    write_index_entries,
+)
 
 GITLINK = "160000"
-_STEP = 0.02  # seconds between two looks at a lock
-_MAX_ARGUMENTS = 500  # paths on a command line
 _OPERATIONS = {
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
@@ -47,110 +49,6 @@ class Change(NamedTuple):
     oid: str
 
 
-class IndexEntry(NamedTuple):
-    """Hold an entry of the index, and whether the file is left out of a sparse checkout."""
-
-    mode: str
-    oid: str
-    is_sparse: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FastForward:
-    """Hold what is to be merged: `ref` (HEAD if detached) goes from the commit `old` to `commit`.
-
-    The files go from `start`: `old`, or the commit that cub made of the person's changes on it.
-    Nothing is written at `own_paths`, which cub itself has written already.
-    """
-
-    ref: str
-    old: str
-    commit: str
-    start: str
-    own_paths: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LockedIndex:
-    """Hold the lock of the person's index, which becomes the next index as git's own does.
-
-    A mark beside it says what is being merged, and whether files are being written, so that a later
-    process can finish what a kill interrupted.
-    """
-
-    checkout: Checkout
-
-    @property
-    def index(self) -> Path:
-        """Return the person's index."""
-        return Path(os.path.realpath(self.checkout.git_dir / "index"))
-
-    @property
-    def lock(self) -> Path:
-        """Return git's lock of it."""
-        return self.index.with_name("index.lock")
-
-    @property
-    def mark(self) -> Path:
-        """Return the file that says what is being merged."""
-        return self.checkout.git_dir / "cub-merge.json"
-
-    @property
-    def environ(self) -> dict[str, str]:
-        """Return the variable that makes git use the copy."""
-        return {"GIT_INDEX_FILE": os.fspath(self.lock)}
-
-    def write_mark(self, merge: FastForward, *, is_writing: bool) -> None:
-        """Note a merge, before the lock is taken, and again before a file is written."""
-        value = {**asdict(merge), "is_writing": is_writing, "time": time.time()}
-        new = self.mark.with_name("cub-merge.new")
-        new.write_text(json.dumps(value), encoding="utf-8")
-        new.replace(self.mark)
-
-    def acquire(self, patience: float) -> bool:
-        """Lock the index and copy it; return False if another git keeps the lock."""
-        deadline = time.monotonic() + patience
-        while True:
-            try:
-                os.close(os.open(self.lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-            except FileExistsError:
-                if time.monotonic() >= deadline:
-                    return False
-                time.sleep(_STEP)
-            else:
-                break
-        try:
-            self.copy_index()
-        except BaseException:
-            self.release_lock()
-            raise
-        return True
-
-    def copy_index(self) -> None:
-        """Make the copy what the index is; its time says which files git has to read again."""
-        self._remove_inner_lock()
-        with suppress(FileNotFoundError):
-            shutil.copy2(self.index, self.lock)
-
-    def install(self) -> None:
-        """Make the copy the person's index, and end the lock."""
-        self.lock.replace(self.index)
-
-    def release_lock(self) -> None:
-        """End the lock; the index stays as it is."""
-        self._remove_inner_lock()
-        self.lock.unlink(missing_ok=True)
-
-    def release(self) -> None:
-        """End the lock and remove the mark: nothing is left to finish."""
-        self.release_lock()
-        self.mark.unlink(missing_ok=True)
-
-    def _remove_inner_lock(self) -> None:
-        """Remove the lock of the copy, which only a killed git of cub's can have left."""
-        self.lock.with_name("index.lock.lock").unlink(missing_ok=True)
-
-
 @lru_cache(maxsize=4)
 def list_changes(toplevel: Path, old: str, new: str) -> tuple[Change, ...]:
     """List the files that differ between two commits, which never changes."""
@@ -162,37 +60,6 @@ def list_changes(toplevel: Path, old: str, new: str) -> tuple[Change, ...]:
         modes = ("" if m == "000000" else m for m in (old_mode, mode))
         changes.append(Change(path, next(modes), old_oid, next(modes), oid))
     return tuple(changes)
-
-
-def read_index_entries(
-    toplevel: Path, paths: Sequence[str], environ: Mapping[str, str] | None = None
-) -> dict[str, IndexEntry]:
-    """Return the entries of the index at some paths."""
-    entries, wanted = {}, set(paths)
-    variables = {**(environ or {}), "GIT_LITERAL_PATHSPECS": "1"}
-    for start in range(0, len(paths), _MAX_ARGUMENTS):
-        some = paths[start : start + _MAX_ARGUMENTS]
-        words = ("ls-files", "-t", "--stage", "-z", "--", *some)
-        for line in split_nul(run_git(toplevel, *words, environ=variables)):
-            description, _, path = line.partition("\t")
-            tag, mode, oid, _ = description.split(" ")
-            if path in wanted:
-                entries[path] = IndexEntry(mode, oid, tag == "S")
-    return entries
-
-
-def write_index_entries(
-    toplevel: Path, entries: Iterable[tuple[str, str, str]], environ: Mapping[str, str]
-) -> None:
-    """Set entries of an index (path, mode, oid; mode "" removes), whatever the files are."""
-    lines = [f"{mode or 0} {oid}\t{path}\0" for path, mode, oid in entries]
-    data = "".join(lines).encode("utf-8", "surrogateescape")
-    run_git(toplevel, "update-index", "-z", "--index-info", stdin=data, environ=environ)
-
-
-def is_same(entry: IndexEntry | None, mode: str, oid: str) -> bool:
-    """Return whether an entry holds this object; mode "" means that there is none."""
-    return (entry.mode, entry.oid) == (mode, oid) if entry else not mode
 
 
 def find_operation(checkout: Checkout) -> str:
@@ -223,26 +90,6 @@ def prepare_index(index: LockedIndex, merge: FastForward) -> None:
         write_index_entries(top, entries, index.environ)
 
 
-def list_differing(toplevel: Path, entries: Sequence[tuple[str, str, str]]) -> dict[str, str]:
-    """Return the paths that are not on disk as these entries (path, mode, oid) say.
-
-    The letter is git's: D if there is no such file. Mode "" asks that there is none.
-    """
-    from tempfile import TemporaryDirectory
-
-    differing = {path: "A" for path, mode, _ in entries if not mode and _exists(toplevel, path)}
-    files = [entry for entry in entries if entry[1]]
-    if not files:
-        return differing
-    with TemporaryDirectory() as folder:
-        environ = {"GIT_INDEX_FILE": os.path.join(folder, "index")}  # noqa: PTH118
-        write_index_entries(toplevel, files, environ)
-        try_git(toplevel, "update-index", "-q", "--refresh", environ=environ)
-        words = ("diff-files", "-z", "--name-status", "--no-ext-diff")
-        fields = split_nul(run_git(toplevel, *words, environ=environ))
-    return differing | dict(zip(fields[1::2], fields[::2], strict=True))
-
-
 def find_obstacle(index: LockedIndex, merge: FastForward) -> str:
     """Return why the checkout can't be brought to the commit without loss; "" if it can."""
     top = index.checkout.toplevel
@@ -250,9 +97,13 @@ def find_obstacle(index: LockedIndex, merge: FastForward) -> str:
     changes = [c for c in list_changes(top, merge.start, merge.commit) if c.path not in own]
     suspects = {path: change for change in changes for path in _find_suspects(top, change)}
     tracked = read_index_entries(top, list(suspects), index.environ) if suspects else {}
+    deleted = {change.path for change in changes if not change.mode}
     for path, change in suspects.items():
-        if not _is_justified(top, path, change, tracked.get(path)):
+        is_foreign = path != change.path and path not in deleted
+        if is_foreign or not _is_justified(top, path, change, tracked.get(path)):
             return _describe_obstacle(top, path)
+    if path := _find_staged_conflict(index, merge, changes):
+        return f"{path}, which you have staged, is in the way"
     words = ("read-tree", "-m", "-u", "--dry-run", merge.start, merge.commit)
     if not try_git(top, *words, environ=index.environ).exit_code:
         return ""
@@ -273,8 +124,7 @@ def find_blocking_parent(toplevel: Path, path: str) -> str:
     """Return the first folder on the way to a path that is not one of the work tree; "" for none:
     a file or link, or the top of another repository.
     """
-    names = path.split("/")
-    for parent in ("/".join(names[:n]) for n in range(1, len(names))):
+    for parent in _list_parents(path):
         try:
             mode = (toplevel / parent).lstat().st_mode
         except OSError:
@@ -302,6 +152,27 @@ def _find_suspects(toplevel: Path, change: Change) -> Iterator[str]:
             yield from _list_files(toplevel, change.path)
     elif not change.old_mode and kind:
         yield change.path
+
+
+def _find_staged_conflict(index: LockedIndex, merge: FastForward, changes: Sequence[Change]) -> str:
+    """Return a file that the person has added to the index where the commit has a folder, or the
+    other way round: git would drop it without a word.
+    """
+    added = {change.path for change in changes if not change.old_mode}
+    if not added:
+        return ""
+    words = ("diff-index", "--cached", "-z", "--name-only", "--diff-filter=A", "--no-renames")
+    listed = run_git(index.checkout.toplevel, *words, merge.start, environ=index.environ)
+    parents = {parent for path in added for parent in _list_parents(path)}
+    for path in split_nul(listed):
+        if path in parents or not added.isdisjoint(_list_parents(path)):
+            return path
+    return ""
+
+
+def _list_parents(path: str) -> list[str]:
+    names = path.split("/")
+    return ["/".join(names[:n]) for n in range(1, len(names))]
 
 
 def _list_files(toplevel: Path, folder: str) -> Iterator[str]:

@@ -6,23 +6,20 @@ the commit's, is missing, or is a true prefix of it is the merge's, and all else
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from cub.git.lock_files import remove_stale_locks
 from cub.git.process import decode_output, join_nul, run_git, try_git
 from cub.git.worktree import get_file_type
 from cub.place.checkout import Checkout
-from cub.place.fast_forward import (
-    GITLINK,
-    Change,
+from cub.place.fast_forward import GITLINK, Change, find_blocking_parent, list_changes
+from cub.place.locked_index import (
     FastForward,
     LockedIndex,
-    find_blocking_parent,
     is_same,
-    list_changes,
     list_differing,
     read_index_entries,
     write_index_entries,
@@ -35,21 +32,20 @@ def finish_interrupted_merge(checkout: Checkout, patience: float = 2.0) -> bool:
     Return False while another git may be in the way.
     """
     index = LockedIndex(checkout)
-    try:
-        value = json.loads(index.mark.read_bytes())
-    except FileNotFoundError:
+    noted = index.read_mark()
+    if noted is None:
         return True
-    since, is_writing = value.pop("time"), value.pop("is_writing")
-    merge = FastForward(**{**value, "own_paths": tuple(value["own_paths"])})
-    remove_stale_locks(checkout.toplevel, since)
+    merge, is_writing = noted
+    remove_stale_locks(checkout.toplevel, merge.started)
     if not index.acquire(patience):
         return False
     try:
         if is_writing:
             settle_merge(index, merge)
-    finally:
+    except BaseException:
         index.release_lock()
-    index.mark.unlink()
+        raise
+    index.release(merge)
     return True
 
 
@@ -78,22 +74,19 @@ def _finish_index(index: LockedIndex, merge: FastForward) -> None:
     """Bring the entries that are still of before to the commit."""
     top = index.checkout.toplevel
     index.copy_index()
-    old = {c.path: c for c in list_changes(top, merge.old, merge.start)} if _has_base(merge) else {}
     changes = list_changes(top, merge.old, merge.commit)
     staged = read_index_entries(top, [change.path for change in changes])
-    entries = [
-        (c.path, c.mode, c.oid)
-        for c in changes
-        if is_same(staged.get(c.path), c.old_mode, c.old_oid)
-        or (c.path in old and is_same(staged.get(c.path), old[c.path].mode, old[c.path].oid))
-    ]
+    before = {(c.path, c.old_mode, c.old_oid) for c in changes}
+    before |= {(c.path, c.mode, c.oid) for c in list_changes(top, merge.old, merge.start)}
+    absent = {path for path, mode, _ in before if not mode}
+    entries = []
+    for change in changes:
+        entry = staged.get(change.path)
+        known = (change.path, *entry[:2]) in before if entry else change.path in absent
+        entries += [(change.path, change.mode, change.oid)] if known else []
     write_index_entries(top, entries, index.environ)
     try_git(top, "update-index", "-q", "--refresh", environ=index.environ)
     index.install()
-
-
-def _has_base(merge: FastForward) -> bool:
-    return merge.start != merge.old
 
 
 def _take_back_files(toplevel: Path, merge: FastForward) -> None:
@@ -161,8 +154,6 @@ def _remove_folder(folder: Path) -> bool:
 
 def _restore_missing(toplevel: Path, changes: Sequence[Change]) -> None:
     """Write the files of before that are missing, where nothing of the person's is in the way."""
-    from tempfile import TemporaryDirectory
-
     missing = [
         c
         for c in changes

@@ -135,10 +135,6 @@ def touch_all(top: Path) -> None:
         os.utime(top / name, (1_000_000_000, 1_000_000_000))
 
 
-def go_sparse(top: Path) -> None:
-    git(top, "sparse-checkout", "set", "--no-cone", "/*", "!/dir/")
-
-
 def add_submodule(top: Path) -> None:
     write(top, {"module/file": b"x\n"})
     git(top / "module", "init", "-q")
@@ -352,14 +348,21 @@ def test_a_linked_work_tree_can_be_the_checkout(top: Path, tmp_path: Path) -> No
     assert everything(top) | {"/refs": 0} == before | {"/refs": 0}
 
 
-def test_a_sparse_checkout_stays_sparse(top: Path, attempt: Attempt) -> None:
-    go_sparse(top)
-    commit = attempt.commit(WORK)
+@pytest.mark.parametrize(
+    "words", [("--no-cone", "/*", "!/dir/"), ("--cone", "swap-2"), ("--sparse-index", "swap-2")]
+)
+def test_a_sparse_checkout_stays_sparse(
+    top: Path, attempt: Attempt, words: tuple[str, ...]
+) -> None:
+    git(top, "sparse-checkout", "set", *words)
+    write(top, {"b.txt": b"mine\n"})
+    commit = attempt.commit({**WORK, "dir/new": b"new\n"})
     assert attempt.accept(commit).state == "merged"
     is_merged(top, commit)
     assert not (top / "dir").exists()
-    assert git(top, "ls-files", "-t", "dir").splitlines() == ["S dir/c.txt", "S dir/d.txt"]
-    assert not git(top, "status", "--porcelain")
+    listed = git(top, "ls-files", "-t", "dir").splitlines()
+    assert listed == ["S dir/c.txt", "S dir/d.txt", "S dir/new"]
+    assert git(top, "status", "--porcelain") == " M b.txt\n"
 
 
 def test_line_endings_and_filters_are_applied(top: Path, attempt: Attempt) -> None:
