@@ -87,7 +87,9 @@ def test_nothing_outlives_it(launched: Walled, word: str) -> None:
     command = launched.make(line, None, **dict([mark]))
     with RunningCommand(command, TimeLimits(grace=(0.01, 0.01))) as running:
         chunks = running.iter_output()
-        assert next(chunks).data.startswith(b"ready")
+        printed = next(chunks).data
+        while printed.count(b"ready") < 2:
+            printed += next(chunks).data
         if word == "end":
             running.terminate()
             list(chunks)
