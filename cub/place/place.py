@@ -75,8 +75,8 @@ class PlaceSettings:
     writable: tuple[Path, ...] = ()
     read_only: tuple[Path, ...] = ()
     readable: tuple[Path, ...] = ()
-    links: tuple[CheckoutLink, ...] = ()
     max_file_size: int = 1 << 30
+    links: tuple[CheckoutLink, ...] = ()
 
     @property
     def prefix(self) -> Path:

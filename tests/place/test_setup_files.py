@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cub.place.checkout import TreeGit, find_checkout
-from cub.place.setup_key import make_setup_key
+from cub.place.setup_files import make_setup_key
 from tests.conftest import git
 
 
