@@ -31,6 +31,12 @@ OFTEN_WRITTEN_PATTERNS = (
     ".eslintcache", "*.tfstate*", "*.egg-info/*", "*cache*",
 )  # fmt: skip
 
+# Of sources that a build turns into files beside them.
+COMPILED_SUFFIXES = frozenset((
+    ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".pyx", ".pxd", ".pxi", ".rs", ".f",
+    ".f90", ".f95", ".m", ".mm", ".cu", ".go", ".zig", ".s", ".asm", ".i", ".gyp", ".gypi",
+))  # fmt: skip
+
 
 def is_tool_artifact(path: str) -> bool:
     """Return whether a path, or a folder on the way to it, is one that tools leave behind."""

@@ -198,7 +198,7 @@ def write_repository(
     commit, branch = head
     refs = dict(settings.refs) | ({branch: commit} if branch else {})
     text = "".join(f"{oid} {name}\n" for name, oid in sorted(refs.items()))
-    lines = "".join(f"/{_escape_pattern(path)}\n" for path in excluded)
+    lines = "".join(f"/{escape_pattern(path)}\n" for path in excluded)
     contents = {
         "HEAD": f"ref: {branch}\n" if branch else f"{commit}\n",
         "packed-refs": text,
@@ -216,7 +216,8 @@ def write_repository(
         shutil.copy2(git.index, folder / "index")  # with its time: git compares those of files
 
 
-def _escape_pattern(path: str) -> str:
+def escape_pattern(path: str) -> str:
+    """Return a pattern of `.gitignore` that means this path alone, with "/" before it."""
     return "".join(f"\\{char}" if char in "\\*?[ !#" else char for char in path)
 
 

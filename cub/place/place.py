@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -21,12 +21,14 @@ from cub.place.folder import (
 )
 from cub.place.hooks import bind_hooks
 from cub.place.linked_dependencies import CheckoutLink, make_tree_variables
-from cub.place.shared_files import copy_included_files
+from cub.place.setup_files import TreeSetup
+from cub.place.shared_files import copy_included_files, list_stale_extensions
 from cub.place.shared_links import (
     READ_ONLY_VARIABLES,
     link_shared_folders,
     list_mount_points,
     make_mount_points,
+    remove_folder_links,
 )
 from cub.place.tree import (
     TreeState,
@@ -63,7 +65,8 @@ class PlaceSettings:
     the person's own, and `included` files are copied. `private` paths (folders with "/" at their
     end) are no part of any tree. `writable` folders of the host stay so, but for what in them is
     `read_only`, and `readable` ones are seen even below a private folder such as `/tmp`. `links`
-    lead to the checkout: in a tree elsewhere, variables lead programs to the tree.
+    lead to the checkout: in a tree elsewhere, variables lead programs to the tree. What
+    `setup_commands` make in a tree stays there while it may.
     """
 
     checkout: Checkout
@@ -77,6 +80,7 @@ class PlaceSettings:
     readable: tuple[Path, ...] = ()
     max_file_size: int = 1 << 30
     links: tuple[CheckoutLink, ...] = ()
+    setup_commands: tuple[str, ...] = ()
 
     @property
     def prefix(self) -> Path:
@@ -98,6 +102,7 @@ class Place:
     _checked_tree: str = ""
     _taken: RepositorySettings | None = None
     _modules: dict[str, Checkout] = field(default_factory=dict)
+    _setups: dict[str, TreeSetup] = field(default_factory=dict)
 
     @property
     def tree(self) -> TreeGit:
@@ -168,18 +173,29 @@ class Place:
         self._check_out(self.checks, tree, parent)
         self._checked_tree = tree
 
+    def get_setup(self, git: TreeGit) -> TreeSetup:
+        """Return what setup commands have made in one of the trees, and whether they are due."""
+        return self._setups.setdefault(git.index.name, TreeSetup())
+
+    def finish_setup(self, git: TreeGit) -> None:
+        """Keep what the setup commands have made in one of the trees."""
+        self.get_setup(git).finish(git, self._make_filter())
+
     def read_state(self) -> TreeState:
         """Return what the agent's tree holds now. Raises CubError if git can't read it."""
-        settings = self.settings
         unchanged = [path for path, data in self.laid.items() if self._has_content(path, data)]
-        files = {*unchanged, *settings.included, *settings.private}
-        folders = tuple(f"{path}/" for path in settings.shared)
-        folders += tuple(path for path in settings.private if path.endswith("/"))
+        made = self.get_setup(self.tree).made_paths
+        is_excluded = self._make_filter(*unchanged, *made)
+        return read_tree_state(self.tree, is_excluded, self.settings.max_file_size)
 
-        def is_excluded(path: str) -> bool:
-            return path in files or path in settings.shared or path.startswith(folders)
-
-        return read_tree_state(self.tree, is_excluded, settings.max_file_size)
+    def _make_filter(self, *paths: str) -> Callable[[str], bool]:
+        """Return whether a path is among these, or among those that are no part of any tree."""
+        settings = self.settings
+        known = (*paths, *settings.included, *settings.private)
+        files = {*known, *settings.shared}
+        folders = tuple(path for path in known if path.endswith("/"))
+        folders += tuple(f"{path}/" for path in settings.shared)
+        return lambda path: path in files or path.startswith(folders)
 
     def list_excluded_paths(self) -> list[str]:
         """List what is no part of the attempt's work, folders with "/" at their end."""
@@ -232,15 +248,18 @@ class Place:
 
     def _check_out(self, git: TreeGit, tree: str, parent: str = "") -> None:
         taken = self._taken or read_repository_settings(self.settings.checkout)
-        self._unlink_shared(git)
-        check_out_tree(git, tree)
+        settings, toplevel = self.settings, self.settings.checkout.toplevel
+        kept = self.get_setup(git).prepare(git, tree, settings.setup_commands)
+        remove_folder_links(git.tree, settings.shared)
+        check_out_tree(git, tree, kept)
         alternates = [self.folder.link_objects("main"), self.folder.objects]
-        hidden = (*self.settings.shared, *self.settings.included)
+        hidden = (*settings.shared, *settings.included, *kept)
         head = (parent or self.base.commit, self.base.branch)
         write_repository(git, taken, alternates, head, hidden)
         self._fill_submodules(git)
-        settings, toplevel = self.settings, self.settings.checkout.toplevel
-        copy_included_files(toplevel, git.tree, settings.included)
+        stale = list_stale_extensions(settings.included, self._list_changed_paths(git, tree))
+        included = [path for path in settings.included if path not in stale]
+        copy_included_files(toplevel, git.tree, included)
         is_bound = settings.kind.name == "bound"
         place_folders = make_mount_points if is_bound else link_shared_folders
         place_folders(toplevel, git.tree, settings.shared)
@@ -262,10 +281,11 @@ class Place:
             own = read_repository_settings(checkout)
             write_repository(inner, own, [self.folder.link_objects(name)], (commit, ""))
 
-    def _unlink_shared(self, git: TreeGit) -> None:
-        for path in self.settings.shared:
-            if (git.tree / path).is_symlink():
-                (git.tree / path).unlink()
+    def _list_changed_paths(self, git: TreeGit, tree: str) -> list[str]:
+        """List the files of a tree that are not those of the base."""
+        if tree == self.base.tree:
+            return []
+        return git.list_items("diff-tree", "-r", "-z", "--name-only", self.base.tree, tree)
 
     def _link_mailbox(self) -> None:
         """Have a project beside the person's find the mailbox in its own state folder."""

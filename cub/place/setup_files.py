@@ -1,13 +1,15 @@
-"""Decide by lock files and manifests whether the commands of `run.setup` have to run again."""
+"""Keep what the commands of `run.setup` made in a tree while what they depend on is the same."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 
-from cub.git.tool_artifacts import matches_any
+from cub.git.tool_artifacts import COMPILED_SUFFIXES, matches_any
 from cub.place.checkout import TreeGit
+from cub.place.tree import list_other_paths
 
 # Lock files and manifests of package managers, and what pins the versions of their programs.
 _INPUT_PATTERNS = (
@@ -24,15 +26,49 @@ _INPUT_PATTERNS = (
 )  # fmt: skip
 
 
+@dataclass(slots=True)
+class TreeSetup:
+    """Hold which tree of git is checked out in a tree, the key for it, and what was made there.
+
+    `made_key` is that of the last time when the commands succeeded; `made_paths` are the files,
+    and the directories with "/" at their end, that they left beside those of git.
+    """
+
+    tree: str = ""
+    key: str = ""
+    made_key: str = ""
+    made_paths: tuple[str, ...] = ()
+
+    @property
+    def is_due(self) -> bool:
+        """Return whether the commands have to run."""
+        return self.key != self.made_key
+
+    def prepare(self, git: TreeGit, tree: str, commands: Sequence[str]) -> tuple[str, ...]:
+        """Take note of the tree of git that will be checked out; return the paths to keep."""
+        self.tree, self.key = tree, make_setup_key(git, tree, commands) if commands else ""
+        if self.is_due:
+            self.made_key, self.made_paths = "", ()
+        return self.made_paths
+
+    def finish(self, git: TreeGit, is_excluded: Callable[[str], bool]) -> None:
+        """Take note of what the commands made, and put back what git tracks."""
+        git.run("read-tree", "--reset", "-u", self.tree)
+        self.made_paths = tuple(path for path in list_other_paths(git) if not is_excluded(path))
+        self.made_key = self.key
+
+
 def make_setup_key(git: TreeGit, treeish: str, commands: Sequence[str]) -> str:
-    """Return a digest of the commands, of the files that they name, and of the lock files and
-    manifests of a git tree: while it is the same, what the commands made can be kept.
+    """Return a digest of the commands, of the files that they name, of lock files and manifests,
+    and of sources to compile: while it is the same, what the commands made can be kept.
     """
     words = {word for one in commands for word in one.replace("=", " ").split()}
     named = {posixpath.normpath(word.strip("'\";&|()")) for word in words}
     digest = sha256("\0".join(commands).encode("utf-8", "surrogateescape"))
     for entry in git.list_items("ls-tree", "-r", "-z", "--full-tree", treeish):
         path = entry.partition("\t")[2]
-        if path in named or matches_any(posixpath.basename(path), _INPUT_PATTERNS):
+        name = posixpath.basename(path)
+        is_source = posixpath.splitext(name)[1].lower() in COMPILED_SUFFIXES
+        if path in named or is_source or matches_any(name, _INPUT_PATTERNS):
             digest.update(b"\0" + entry.encode("utf-8", "surrogateescape"))
     return digest.hexdigest()

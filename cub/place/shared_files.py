@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from cub.errors import CubError
 from cub.git.process import make_git_environment, make_git_error, query_git, split_nul
+from cub.git.tool_artifacts import COMPILED_SUFFIXES
 
 INCLUDE_FILE = ".worktreeinclude"
 # By the names that package managers use, at any depth; names that sources have, too, count only
@@ -40,10 +41,6 @@ _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")  # of a folder with any name
 # Compiled from sources beside them, such as by `setup.py build_ext --inplace`.
 _METADATA_SUFFIX = ".egg-info/"
 _EXTENSION_SUFFIXES = (".so", ".pyd", ".node", ".dylib")
-_COMPILED_SUFFIXES = frozenset((
-    ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".pyx", ".pxd", ".pxi", ".rs", ".f",
-    ".f90", ".f95", ".m", ".mm", ".cu", ".go", ".zig", ".s", ".asm", ".i", ".gyp", ".gypi",
-))  # fmt: skip
 _OWN_FOLDER = ".cub"
 _MAX_FILES = 10_000
 _MAX_BYTES = 1 << 30
@@ -127,7 +124,7 @@ def list_stale_extensions(included: Iterable[str], changed: Iterable[str]) -> li
     """Return the copied extensions that a change of these files may make stale: checks then have
     to build them, and must not find the person's.
     """
-    if not any(PurePosixPath(path).suffix.lower() in _COMPILED_SUFFIXES for path in changed):
+    if not any(PurePosixPath(path).suffix.lower() in COMPILED_SUFFIXES for path in changed):
         return []
     return [path for path in included if path.endswith(_EXTENSION_SUFFIXES)]
 

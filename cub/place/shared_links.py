@@ -52,6 +52,13 @@ def link_shared_folders(toplevel: Path, tree: Path, paths: Iterable[str]) -> Non
                 target.symlink_to(source, target_is_directory=True)
 
 
+def remove_folder_links(tree: Path, paths: Iterable[str]) -> None:
+    """Remove the links to folders from a tree, before anything follows them."""
+    for path in paths:
+        if not is_beyond_link(tree, path) and (tree / path).is_symlink():
+            (tree / path).unlink()
+
+
 def _link_entries(source: Path, target: Path, toplevel: Path, tree: Path) -> None:
     target.mkdir()
     for entry in os.scandir(source):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from cub.git.objects import SUBMODULE_MODE
 from cub.git.process import join_nul
 from cub.git.tool_artifacts import TOOL_ARTIFACT_PATTERNS
 from cub.place.checkout import TreeGit
-from cub.place.folder import empty_folder, make_folders_usable
+from cub.place.folder import empty_folder, escape_pattern, make_folders_usable
 
 # Whatever a tree of cub's own makes of a path, it is written as its tree has it.
 _EXCLUDED = tuple(word for pattern in TOOL_ARTIFACT_PATTERNS for word in ("-x", pattern))
@@ -32,10 +32,11 @@ class TreeState(NamedTuple):
     oversized_files: tuple[str, ...] = ()
 
 
-def check_out_tree(git: TreeGit, tree: str) -> None:
+def check_out_tree(git: TreeGit, tree: str, kept: Iterable[str] = ()) -> None:
     """Make the files exactly those of `tree`: what differs is written, the rest stays.
 
-    Raises CubError if git can't, for example for lack of space.
+    Other files are deleted, except for the `kept` paths. Raises CubError if git can't, for example
+    for lack of space.
     """
     make_folders_usable(git.tree)
     words = ("read-tree", "--reset", "-u", tree)
@@ -46,7 +47,14 @@ def check_out_tree(git: TreeGit, tree: str) -> None:
         git.index.with_name(f"{git.index.name}.lock").unlink(missing_ok=True)
         empty_folder(git.tree)
         git.run(*words, allow_fetch=True)
-    git.run("clean", "-ffdxq")
+    git.run("clean", "-ffdxq", *(f"--exclude=/{escape_pattern(path)}" for path in kept))
+
+
+def list_other_paths(git: TreeGit) -> list[str]:
+    """List what git does not track: ignored paths, directories with "/" at their end, and files."""
+    ignored = ("-i", "--exclude-standard", "--directory")
+    words = ("ls-files", "-z", "-o")
+    return [*git.list_items(*words, *ignored), *git.list_items(*words, "--exclude-standard")]
 
 
 def read_tree_state(

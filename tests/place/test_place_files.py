@@ -50,19 +50,19 @@ def _begin(root: Path, folder: Path, kind: PlaceKind) -> Place:
     shared, included = choose_ignored_files(root, "HEAD")
     links = tuple(find_links_to_checkout(root, [], {"PATH": "/nowhere"}, shared))
     settings = PlaceSettings(
-        find_checkout(root), root, kind, shared=shared, included=included, links=links
+        find_checkout(root), root, kind, shared, included, links=links, setup_commands=("make",)
     )
     place = Place(PlaceFolder(folder), settings)
     place.open()
-    base = _read_base(root)
-    place.begin(base, {})
-    place.check_out(base.tree)
+    place.set_base(_read_base(root))
+    place.begin({})
+    place.check_out(place.base.tree)
     return place
 
 
 def _read_base(root: Path) -> Base:
     commit, tree = git(root, "rev-parse", "HEAD", "HEAD^{tree}").split()
-    return Base(commit, tree, "refs/heads/main")
+    return Base(commit, tree, "refs/heads/main", commit)
 
 
 @pytest.mark.parametrize("kind", [_ASIDE, _BOUND])
@@ -113,9 +113,60 @@ def test_the_next_attempt_finds_them_as_the_first_did(checkout: Path, tmp_path: 
     (top / ".venv").unlink()
     (top / ".venv").mkdir()
     (checkout / ".env").write_text("SECRET=2\n")
-    place.begin(_read_base(checkout), {})
+    place.begin({})
     assert (top / ".env").read_text() == "SECRET=2\n"
     assert (top / "node_modules/oven/index.js").is_file()
     assert not (top / "node_modules/mine").exists()
     assert (top / ".venv").readlink() == checkout / ".venv"
     assert (checkout / "node_modules/semver/index.js").is_file()
+
+
+def _write_tree(root: Path, path: str, text: str) -> str:
+    (root / path).write_text(text)
+    git(root, "add", path)
+    tree = git(root, "write-tree").strip()
+    git(root, "reset", "-q", "--hard")
+    return tree
+
+
+def test_what_setup_commands_made_stays_until_a_lock_file_changes(
+    checkout: Path, tmp_path: Path
+) -> None:
+    place = _begin(checkout, tmp_path / "place", _ASIDE)
+    top, setup, base = place.folder.checks, place.get_setup(place.checks), place.base.tree
+    for name in ("made.txt", "src/made.so", ".env.made"):
+        (top / name).write_text("made")
+    (top / "src/a.py").write_text("changed")
+    place.finish_setup(place.checks)
+    assert (setup.is_due, place.list_edits_of_checks()) == (False, [])
+    assert not set(setup.made_paths) & {".env", "node_modules/", ".venv/"}
+    place.check_out(_write_tree(checkout, "src/a.py", "other"))
+    assert ((top / "made.txt").read_text(), (top / "src/a.py").read_text()) == ("made", "other")
+    assert (top / "src/made.so").exists()
+    place.check_out(_write_tree(checkout, "uv.lock", "other"))
+    assert (setup.is_due, (top / "made.txt").exists()) == (True, False)
+    assert place.get_setup(place.tree).is_due
+    place.check_out(base)
+    assert place.get_setup(place.checks).is_due
+
+
+def test_what_setup_commands_made_is_no_part_of_the_work(checkout: Path, tmp_path: Path) -> None:
+    place = _begin(checkout, tmp_path / "place", _BOUND)
+    (place.folder.tree / "made.txt").write_text("made")
+    (place.folder.tree / "made.so").write_text("made")
+    place.finish_setup(place.tree)
+    assert (place.read_state().tree, place.read_state().ignored_paths) == (place.base.tree, ())
+    (place.folder.tree / "mine.txt").write_text("mine")
+    assert place.read_state().tree != place.base.tree
+
+
+@pytest.mark.parametrize(("path", "is_there"), [("src/a.py", True), ("src/a.c", False)])
+def test_an_extension_whose_sources_changed_is_not_in_the_tree_of_checks(
+    checkout: Path, tmp_path: Path, path: str, is_there: bool
+) -> None:
+    place = _begin(checkout, tmp_path / "place", _ASIDE)
+    assert (place.folder.checks / "src/a.so").exists()
+    place.check_out(_write_tree(checkout, path, "other"))
+    assert (place.folder.checks / "src/a.so").exists() is is_there
+    place.check_out(place.base.tree)
+    assert (place.folder.checks / "src/a.so").exists()

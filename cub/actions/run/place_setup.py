@@ -24,19 +24,19 @@ from cub.actions.tasks.stores import Stores
 from cub.agent_profiles.user_folders import TOOL_CACHES, prepare_user_folders
 from cub.errors import CubError
 from cub.files.signed_state import find_state_folder
-from cub.git.process import run_git, split_nul, try_git
+from cub.git.process import run_git, try_git
 from cub.git.worktree import read_head
 from cub.harness.base import Harness
 from cub.place.checkout import Checkout, find_checkout
 from cub.place.folder import PlaceFolder
 from cub.place.hooks import make_commit
 from cub.place.linked_dependencies import (
+    CheckoutLink,
     find_links_to_checkout,
-    make_tree_variables,
     require_own_dependencies,
 )
 from cub.place.place import Base, Place, PlaceSettings
-from cub.place.shared_files import list_included_files, list_shared_folders
+from cub.place.shared_files import choose_ignored_files
 from cub.place.walls import find_place_kind
 from cub.store.store_paths import STORE_FILES
 from cub.text import join_first
@@ -49,12 +49,12 @@ def open_place(
     stores: Stores,
     settings: RunSettings,
     folder: RunFolder,
-    environ: dict[str, str],
+    environ: Mapping[str, str],
     harnesses: Sequence[Harness],
 ) -> Place:
     """Open a place for the attempts of a run, one after another.
 
-    `environ` gets what leads programs into a place that is beside the checkout. Raises CubError if
+    Raises CubError if
     there is no repository or no commit, or if checks would use files of the checkout all the same.
     """
     root = stores.project.root
@@ -62,8 +62,9 @@ def open_place(
     if not read_head(checkout.toplevel).commit:
         raise CubError(NO_COMMIT, hint=FIRST_COMMIT_FIX)
     place_folder = PlaceFolder(folder.state / PLACES_FOLDER / "1")
-    ignored = _list_ignored(checkout)
-    shared = list_shared_folders(checkout.toplevel, ignored, settings.share)
+    shared, included = choose_ignored_files(checkout.toplevel, "HEAD", settings.share)
+    kind = find_place_kind(settings.place, find_state_folder())
+    links = _find_links(root, settings, environ, shared) if kind.name == "aside" else ()
     outside = (checkout.toplevel, find_state_folder())
     own = [one for harness in harnesses for one in harness.own_folders]
     users = prepare_user_folders((*TOOL_CACHES, *own), environ, outside)
@@ -72,27 +73,28 @@ def open_place(
     place_settings = PlaceSettings(
         checkout,
         root,
-        find_place_kind(settings.place, find_state_folder()),
-        tuple(shared),
-        tuple(list_included_files(checkout.toplevel, "HEAD", ignored, shared)),
+        kind,
+        shared,
+        included,
         tuple((prefix / name).as_posix() + "/" * name.endswith("/") for name in LOCAL_FILES),
         (*users.folders, *extra),
         users.read_only,
         _list_programs(harnesses, environ),
         settings.max_file_size,
+        links,
+        settings.setup_commands,
     )
-    if place_settings.kind.name == "aside":
-        links = find_links_to_checkout(root, settings.checks, environ, shared)
-        require_own_dependencies(links)
-        environ |= make_tree_variables(checkout.toplevel, place_folder.checks, links, environ)
     place = Place(place_folder, place_settings)
     place.open()
     return place
 
 
-def _list_ignored(checkout: Checkout) -> list[str]:
-    words = ("ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")
-    return split_nul(run_git(checkout.toplevel, *words))
+def _find_links(
+    root: Path, settings: RunSettings, environ: Mapping[str, str], shared: Sequence[str]
+) -> tuple[CheckoutLink, ...]:
+    links = find_links_to_checkout(root, settings.checks, environ, shared)
+    require_own_dependencies(links)
+    return tuple(links)
 
 
 def _expand(path: str, root: Path, environ: Mapping[str, str]) -> Path:
