@@ -159,7 +159,7 @@ def _move_branch(checkout: Checkout, target: Target, commit: str, ref: str) -> A
     """Move a branch that is not checked out here."""
     name = target.branch.removeprefix("refs/heads/")
     if not name:
-        return Acceptance("moved", "HEAD is on a branch now", ref, f"git merge {ref}")
+        return _refuse(ref, "HEAD was detached, and is on a branch now")
     if folder := _find_other_checkout(checkout, target.branch):
         return _refuse(ref, f"{name} is checked out in {folder}")
     merge = FastForward(target.branch, target.base, commit, target.base)

@@ -9,7 +9,6 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from cub.git.worktree import Worktree
 from tests.conftest import git
 
 State = dict[str, tuple[str, bytes]]
@@ -59,10 +58,6 @@ def failing(top: Path, *words: str) -> None:
     who = ["-c", "user.name=t", "-c", "user.email=t@t"]
     done = subprocess.run(["git", *who, *words], cwd=top, capture_output=True, check=False)
     assert done.returncode
-
-
-def checkout(top: Path, *apart: str) -> Worktree:
-    return Worktree(top, top.parent / "own" / "index", apart or (".cub/",))
 
 
 def person(home: Path) -> dict[str, str]:

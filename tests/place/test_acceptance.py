@@ -320,6 +320,15 @@ def test_a_detached_head_moves(top: Path, tmp_path: Path) -> None:
     assert not git(top, "status", "--porcelain")
 
 
+def test_a_head_that_is_on_a_branch_now_blocks(top: Path, tmp_path: Path) -> None:
+    git(top, "checkout", "-q", "--detach")
+    attempt = begin(top, tmp_path / "state")
+    git(top, "checkout", "-q", "main")
+    before = everything(top)
+    assert attempt.accept(attempt.commit(WORK)).state == "blocked"
+    assert everything(top) == before
+
+
 def test_a_branch_in_another_work_tree_blocks(top: Path, attempt: Attempt) -> None:
     git(top, "checkout", "-q", "other")
     git(top, "worktree", "add", "-q", "../linked", "main")

@@ -14,8 +14,8 @@ from cub.place.checkout import find_checkout
 from tests.conftest import git
 from tests.examples import limit_examples
 from tests.git.checkouts import save
-from tests.git.test_checkout_property import acts, do, edits, trees
 from tests.place.acceptances import REF, everything
+from tests.place.random_edits import acts, do, edits, trees
 
 Index = dict[str, str]
 
