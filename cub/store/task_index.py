@@ -195,7 +195,7 @@ class TaskIndex:
             self._merge_records(key, groups.get(first, []) + undated)
             for created in others:
                 # These letters are the same on all branches.
-                digest = blake2b(created.encode()).digest()
+                digest = blake2b(created.encode("utf-8", "surrogatepass")).digest()
                 new_id = f"{key}-{encode_letters(digest, _SUFFIX_LENGTH)}"
                 records = [{**record, "id": new_id} for record in groups[created]]
                 self._merge_records(new_id, records)

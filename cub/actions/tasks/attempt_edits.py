@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from cub.actions.tasks.task_edits import make_record, put_edited_record, put_new
 from cub.actions.tasks.task_fields import TaskFields, check_text
 from cub.errors import CubError
 from cub.files.read_files import read_prefix
-from cub.store.jsonl import Record
+from cub.store.jsonl import Record, encode_record
 from cub.store.store_paths import TASKS_FILE
 from cub.store.task_ids import encode_letters
 from cub.store.task_index import TaskIndex
@@ -26,10 +27,10 @@ from cub.store.task_schema import CLOSED, SET_KEYS
 from cub.store.timestamps import normalize_timestamp, parse_timestamp
 from cub.text import join_first
 
-_MAX_GROWTH = 4 << 20  # bytes that an attempt may add to the store
+_MAX_GROWTH, _MAX_LINE = 4 << 20, 1 << 20  # bytes that an attempt may add, and of one task
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _VALUES = ("title", "issue_type", "priority", "description", "acceptance_criteria")
-_MAX_MESSAGES = 10
+_MAX_ADDED, _MAX_MESSAGES = 500, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,14 @@ def collect_attempt_edits(before: bytes, after: bytes, task_id: str) -> AttemptE
     if before == after:
         return NO_EDITS
     old, old_lines = TaskIndex.parse(before), set(before.split(b"\n"))
-    changed_lines = (line for line in after.split(b"\n") if line not in old_lines)
+    lines = (line for line in after.split(b"\n") if len(line) <= _MAX_LINE)
+    changed_lines = (line for line in lines if line not in old_lines)
     new, known = TaskIndex.parse(b"\n".join(changed_lines)), {*old.all_ids}
     added = tuple(new.read_record(key) for key in new.summaries if key not in known)
     own, messages, request = None, list[str](), dict[str, Any]()
+    if len(added) > _MAX_ADDED:
+        what = f"the attempt added {len(added):,} tasks: only {_MAX_ADDED} are taken over"
+        added, messages = added[:_MAX_ADDED], [what]
     if task_id in known and task_id in new and _is_newer(old, new, task_id):
         own = (old.read_record(task_id), new.read_record(task_id))
         request = _find_request(*own)
@@ -139,15 +144,18 @@ def _add_task(transaction: TaskTransaction, record: Record) -> str:
     values = _check_values(record, tasks, (*_VALUES, "labels", "checks"))
     if not values.get("title"):
         raise CubError("it has no title")
-    taken = {*tasks.all_ids}
-    if key in taken:
-        if tasks.read_record(key).get("title") == values["title"]:
-            return key  # a killed run has taken it over
-        key = f"{key}-{encode_letters(os.urandom(8), 3)}"
+    digest = blake2b(encode_record({"title": values["title"], "at": created})).digest()
+    for task_id in (key, f"{key}-{encode_letters(digest, 3)}"):
+        if not (task_id in tasks or task_id in tasks.deleted_summaries):
+            break
+        if tasks.read_record(task_id).get("title") == values["title"]:
+            return task_id  # a killed run has taken it over
+    else:
+        raise CubError(f"{key} is another task")
     is_time = parse_timestamp(created) and created < transaction.timestamp
-    new = make_record(values, key, created if is_time else transaction.timestamp)
+    new = make_record(values, task_id, created if is_time else transaction.timestamp)
     put_new_records(transaction, [new])
-    return key
+    return task_id
 
 
 def _change_task(transaction: TaskTransaction, key: str, before: Record, after: Record) -> None:

@@ -62,8 +62,9 @@ def make_text_tasks(
 def put_new_records(transaction: TaskTransaction, records: Sequence[Record]) -> None:
     """Add tasks that `make_text_tasks` has made. Raises CubError if another one has an id."""
     for record in records:
-        if record["id"] in transaction.tasks.all_ids:
-            raise CubError(f"another command has just added {record['id']}", hint="run it again")
+        tasks, key = transaction.tasks, record["id"]
+        if key in tasks or key in tasks.deleted_summaries:
+            raise CubError(f"another command has just added {key}", hint="run it again")
         _put_new_record(transaction, record)
 
 

@@ -107,6 +107,7 @@ def test_of_two_new_tasks_with_one_id_the_second_gets_another_one(bakery: Path) 
     take_over(bakery, _OWN, _OTHER, {**_NEW, "title": "Of another attempt"})
     waits = own(depends_on=["s-9"])
     (message,) = take_over(bakery, waits, _OTHER, _NEW)
+    assert take_over(bakery, waits, _OTHER, _NEW) == [message]
     new = message.removeprefix("the new task s-9 is ")
     assert (record(bakery, "s-9")["title"], record(bakery, new)["title"]) == (
         "Of another attempt",
@@ -234,3 +235,18 @@ def test_after_a_kill_the_store_of_now_stands_for_the_one_of_before(bakery: Path
     edits = collect_attempt_edits(now, lines(_OWN, _OTHER, _NEW), "s-1")
     assert apply(bakery, edits) == []
     assert (record(bakery, "s-1")["title"], statuses(bakery, "s-9")) == ("Theirs", ["open"])
+
+
+def test_very_many_new_tasks_are_cut(bakery: Path) -> None:
+    many = [{**_NEW, "id": f"s-{number}"} for number in range(10, 600)]
+    assert take_over(bakery, _OWN, _OTHER, *many) == [
+        "the attempt added 590 tasks: only 500 are taken over"
+    ]
+    assert len(opened(bakery).backend.read_tasks()) == 502
+
+
+def test_ids_and_times_may_be_no_text(bakery: Path) -> None:
+    """Half of a surrogate pair, twice with one id: reading any such store ended with a bug."""
+    odd = [{**_NEW, "created_at": time} for time in ("\ud800", "\ud801", 7)]
+    take_over(bakery, _OWN, _OTHER, *odd)
+    assert len(opened(bakery).backend.read_tasks()) == 4
