@@ -43,6 +43,7 @@ from cub.actions.run.instruction_changes import (
 from cub.actions.run.new_files import describe_leftovers, explain_left_out
 from cub.actions.run.removed_tests import judge_removed_tests
 from cub.actions.run.run_context import RunContext
+from cub.actions.run.setup_commands import run_setup
 from cub.actions.run.verdict import AttemptEvidence, Verdict, judge_before_checks
 from cub.actions.tasks.attempt_edits import read_attempt_edits
 from cub.actions.tasks.current_attempt import read_request
@@ -68,6 +69,8 @@ def run_attempt(context: RunContext, attempt: Attempt, tasks: TaskIndex) -> Atte
     if verdict := judge_before_start(context, attempt) or _judge_agent_files(context, attempt):
         return verdict
     yield from _report_failing_checks(context, attempt)
+    if result := (yield from run_setup(context, attempt.place, attempt.place.tree)):
+        attempt.notices.append(f"the agent works without it: {result.reason}")
     attempt.inputs = _record_inputs(context, attempt)
     yield from _run_agent(context, attempt, tasks)
     attempt.evidence = evidence = _collect_evidence(context, attempt)

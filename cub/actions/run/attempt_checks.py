@@ -23,6 +23,7 @@ from cub.actions.run.check_comparison import (
 )
 from cub.actions.run.check_runner import CheckResult, check_syntax
 from cub.actions.run.run_context import RunContext, RunRefusedError
+from cub.actions.run.setup_commands import run_setup
 from cub.actions.run.verdict import (
     NO_CHECK,
     WITHOUT_CHECKS,
@@ -62,6 +63,8 @@ def run_start_commands(
     place.check_out(attempt.base.tree)
     mark = make_attempt_mark(context.folder, attempt.files, attempt.task_id)
     folder, confine = place.get_inner_root(place.checks), partial(place.confine, tree=place.checks)
+    if result := (yield from run_setup(context, place, place.checks, mark=mark)):
+        return CubError(result.reason)
     environment = CommandEnvironment(folder, context.environ, mark=mark, confine=confine)
     lines: list[str] = []
     report = lines.append if context.settings.options.debug else log_debug
@@ -211,7 +214,12 @@ def run_check(
     facts = {"task": attempt.task_id, "cmd": command, "base": base}
     yield context.make_event("check_start", **facts)
     mark = make_attempt_mark(context.folder, attempt.files, attempt.task_id)
-    result = context.check_runner.run_check(attempt.place, command, log, mark)
+    place = attempt.place
+    failure = yield from run_setup(context, place, place.checks, log, mark)
+    if failure:
+        result = replace(failure, command=command)
+    else:
+        result = context.check_runner.run_check(place, command, log, mark)
     facts |= {"exit": result.exit, "n": len(result.items), "dur_s": round(result.seconds, 2)}
     has_failed = not base and not result.is_passing
     if has_failed and (same := attempt.history.find_same_check(command, result.fingerprint)):

@@ -1,0 +1,68 @@
+"""What `run.setup` makes in a place, for the agent and for checks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cub.errors import CubError
+from tests.actions.run.shop import Done, Shop
+from tests.conftest import git
+
+_CHECK = "cmp uv.lock made/lock && test ! -e changed"
+
+
+def _setups(done: Done) -> int:
+    return done.notices.count("run.setup: `")
+
+
+@pytest.fixture
+def furnished(bakery: Shop) -> Shop:
+    """A shop whose checks need what a command makes of a lock file."""
+    bakery.write("uv.lock", "1")
+    bakery.write(".gitignore", "made/\n")
+    run = {"setup": ["mkdir -p made; cp uv.lock made/lock; echo x >> kept.txt"]}
+    bakery.configure(run={**run, "checks": [_CHECK]})
+    bakery.commit()
+    return bakery
+
+
+def test_they_run_once_in_each_tree(furnished: Shop) -> None:
+    furnished.client('cat > /dev/null; test "$(cat made/lock)" = 1 && echo x > "$CUB_TASK"')
+    furnished.task("s-1")
+    furnished.task("s-2")
+    done = furnished.run()
+    assert (done.outcomes, _setups(done)) == (["ok", "ok"], 2)
+    assert git(furnished.root, "ls-files", "made", "s-*").split() == ["s-1", "s-2"]
+    assert (furnished.root / "kept.txt").read_text() == "kept\n"
+    assert not (furnished.root / "made").exists()
+
+
+def test_they_run_again_for_another_lock_file(furnished: Shop) -> None:
+    furnished.client("cat > /dev/null; echo 2 > uv.lock")
+    furnished.task()
+    done = furnished.run()
+    assert (done.outcomes, _setups(done)) == (["ok"], 3)
+
+
+def test_what_an_agent_makes_of_them_does_not_help_it(furnished: Shop) -> None:
+    furnished.client("cat > /dev/null; echo x > changed; rm -r made; mkdir -p made/lock")
+    furnished.task()
+    assert furnished.run(once=True).outcomes == ["checks_failed"]
+
+
+def test_a_run_whose_setup_fails_is_refused(furnished: Shop) -> None:
+    config = json.loads((furnished.cub / "config.yaml").read_text())
+    furnished.configure(run={**config["run"], "setup": ["echo no such package; exit 3"]})
+    furnished.client("echo x > s-1")
+    furnished.task()
+    with pytest.raises(CubError, match=r"`echo no such .*` of run.setup failed: exit code 3"):
+        furnished.run()
+    assert furnished.status() == "open"
+
+
+def test_an_attempt_that_breaks_them_fails(furnished: Shop) -> None:
+    furnished.client("cat > /dev/null; git rm -q uv.lock")
+    furnished.task()
+    assert furnished.run(once=True).outcomes == ["checks_failed"]
