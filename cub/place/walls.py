@@ -7,17 +7,13 @@ import os
 import re
 import shutil
 import stat
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
-from cub.errors import CubError
 from cub.place.launcher import make_launcher_argv
 from cub.place.mounts import CACHES, Mount, list_devices, list_proc_covers
 from cub.processes.command import CommandSpec
@@ -25,16 +21,7 @@ from cub.processes.command import CommandSpec
 _SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - each command gets its own of these
 _PATH_VARIABLE = re.compile(r"(PATH|HOME|PREFIX|VIRTUAL_ENV|ROOT|CONFIG_GLOBAL)$")
 _MAX_LINE = 10_000  # a longer word is a prompt
-_STATUS_LINE = re.compile(r"^(?:NoNewPrivs|Seccomp):.*", re.MULTILINE)
-_SETTINGS = (
-    "sys/kernel/random/boot_id",
-    "sys/kernel/apparmor_restrict_unprivileged_userns",
-    "sys/kernel/unprivileged_userns_clone",
-    "sys/user/max_user_namespaces",
-    "self/attr/current",
-)
-_TRY_SECONDS = 20
-_SEATBELT = "/usr/bin/sandbox-exec"  # of macOS
+SEATBELT = "/usr/bin/sandbox-exec"  # of macOS
 _ROOT = Path(__file__).parents[2]
 
 
@@ -80,99 +67,6 @@ class PlaceKind:
     reason: str
 
 
-def find_place_kind(setting: str, state: Path) -> PlaceKind:
-    """Return the strongest kind that works here, found by doing it in the folder `state`.
-
-    `setting` is auto, bound or aside. The answer is kept until the system starts anew, or allows
-    something else. Raises CubError if bound is asked for and does not work.
-    """
-    kept, key = state / "place-kind.json", f"{setting} {_describe_system()}"
-    kind = _read_kind(kept, key)
-    if not kind or setting not in ("auto", kind.name):
-        state.mkdir(parents=True, exist_ok=True)
-        kind = _try_kinds(setting, state)
-        text = json.dumps([key, kind.name, kind.means, kind.reason])
-        with suppress(OSError):
-            kept.write_text(text, encoding="utf-8")
-    if setting == "bound" and kind.name != "bound":
-        raise CubError(
-            f"run.place is bound, but {kind.reason}",
-            hint="set run.place to auto, or allow unprivileged user namespaces",
-        )
-    return kind
-
-
-def _describe_system() -> str:
-    """Return what decides on the walls that work: another container has other namespaces."""
-    words = [sys.executable, str(_find_bwrap()), str(getattr(os, "geteuid", lambda: 0)())]
-    for name in (*_SETTINGS, "self/status"):
-        with suppress(OSError):
-            text = Path("/proc", name).read_text(encoding="ascii", errors="replace")
-            words += _STATUS_LINE.findall(text) if name.endswith("status") else [text.strip()]
-    for name in ("user", "pid"):
-        with suppress(OSError):
-            words.append(Path("/proc/self/ns", name).readlink().name)
-    return " ".join(words)
-
-
-def _read_kind(file: Path, key: str) -> PlaceKind | None:
-    try:
-        found, *fields = json.loads(file.read_text(encoding="utf-8"))
-        return PlaceKind(*fields) if found == key else None
-    except (OSError, ValueError, TypeError):
-        return None
-
-
-def _try_kinds(setting: str, state: Path) -> PlaceKind:
-    """Return the first kind of which a try works, and why a stronger one does not."""
-    reason = "run.place is aside" if setting == "aside" else ""
-    if sys.platform != "linux":
-        kind = PlaceKind("aside", "seatbelt", reason or "only Linux has namespaces")
-        failure = try_kind(kind, state) if os.path.exists(_SEATBELT) else "no Seatbelt"
-        return replace(kind, means="none") if failure else kind
-    kinds = [PlaceKind("bound", "launcher", ""), PlaceKind("bound", "bwrap", "")]
-    for kind in () if reason else kinds[: 2 if _find_bwrap() else 1]:
-        if not (failure := try_kind(kind, state)):
-            return kind
-        reason = reason or f"namespaces do not work here ({failure})"
-    kind = PlaceKind("aside", "landlock", reason)
-    if failure := try_kind(kind, state):
-        return PlaceKind("aside", "none", f"{reason}, nor does Landlock ({failure})")
-    return kind
-
-
-def try_kind(kind: PlaceKind, state: Path) -> str:
-    """Try the walls in a new folder of `state`; return why they don't hold, "" if they do."""
-    with TemporaryDirectory(prefix="walls-", dir=state) as name:
-        base = Path(os.path.realpath(name))
-        view = View(base / "tree", base / "checkout", hidden=(base / "hidden",))
-        for folder in (view.tree, view.toplevel, *view.hidden):
-            folder.mkdir()
-        inside = view.toplevel if kind.name == "bound" else view.tree
-        script = 'echo inside > file; echo outside > "$1"; exit 0'
-        words = ("/bin/sh", "-c", script, "sh", os.fspath(base / "outside"))
-        command = confine_command(CommandSpec(words, inside, {"PATH": os.defpath}), view, kind)
-        try:
-            done = subprocess.run(  # noqa: S603 - the walls, and a shell
-                command.argv, cwd=command.folder, env=command.environ, capture_output=True,
-                timeout=_TRY_SECONDS, check=False,
-            )  # fmt: skip
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return str(error)
-        if done.returncode or not (view.tree / "file").exists():
-            lines = done.stderr.decode(errors="replace").splitlines() or ["no reason is known"]
-            return lines[-1].removeprefix("cub: ").removeprefix("the walls can't be built: ")
-        left = [*view.toplevel.iterdir(), base / "outside"]
-        return "it writes outside" if any(path.exists() for path in left) else ""
-
-
-@cache
-def _find_bwrap() -> str:
-    """Return bwrap's path; "" if there is none that is not setuid."""
-    program = shutil.which("bwrap")
-    return program if program and not Path(program).stat().st_mode & stat.S_ISUID else ""
-
-
 def confine_command(command: CommandSpec, view: View, kind: PlaceKind) -> CommandSpec:
     """Return a command as one that runs behind the walls; its folder is a path as it is inside."""
     folder = os.fspath(command.folder)
@@ -191,31 +85,38 @@ def confine_command(command: CommandSpec, view: View, kind: PlaceKind) -> Comman
 def _restrict_command(command: CommandSpec, view: View, means: str) -> CommandSpec:
     """Return a command that can only write to its tree, what is writable, and scratch folders.
 
-    A scratch folder that the checkout is in stays read-only: the command gets another one then.
+    A folder that the checkout or cub's state is in stays read-only, since these can't be left out.
+    The command gets another scratch folder then.
     """
     environ = dict(command.environ)
-    folders = [view.toplevel, *view.hidden, Path(environ.get("HOME") or view.toplevel)]
-    protected = [os.path.realpath(folder) for folder in folders]
-    scratch = [
-        folder
-        for folder in _list_scratch(environ)
-        if not any(_is_below(path, [folder]) for path in protected)
-    ]
+    home = os.path.realpath(environ.get("HOME") or view.toplevel)
+    scratch = [path for path in _list_scratch(environ) if not _is_below(home, [path])]
+    scratch = _list_apart(scratch, view)
     if os.path.realpath(environ.get("TMPDIR") or _SCRATCH[0]) not in scratch:
         own = view.tree.parent / "scratch"
         own.mkdir(exist_ok=True)
         environ["TMPDIR"] = os.fspath(own)
         scratch.append(environ["TMPDIR"])
+    writable = _list_apart(map(os.fspath, view.writable), view)
     mounted = [bind.source for bind in view.binds if bind.is_writable]
-    devices = list_devices(os.geteuid() == 0)
-    folders = [view.tree, *view.writable, *map(Path, (*mounted, *scratch, *devices))]
-    paths = [os.path.realpath(folder) for folder in folders]
+    paths = [os.fspath(view.tree), *mounted, *writable, *scratch, *list_devices(os.geteuid() == 0)]
+    paths = [os.path.realpath(path) for path in paths]
     if means == "seatbelt":
-        words = [_SEATBELT, "-p", _make_seatbelt_profile(paths)]
+        words = [SEATBELT, "-p", _make_seatbelt_profile(paths)]
         return command._replace(argv=(*words, *command.argv), environ=environ)
     mounts = [("write", "", path) for path in paths]
     words = make_launcher_argv("landlock", mounts, os.fspath(command.folder))
     return command._replace(argv=(*words, *command.argv), folder=Path("/"), environ=environ)
+
+
+def _list_apart(paths: Iterable[str], view: View) -> list[str]:
+    """Return the paths that neither are in the checkout or cub's state, nor have these in them."""
+    protected = [os.path.realpath(path) for path in (view.toplevel, *view.hidden)]
+    return [
+        path
+        for path in map(os.path.realpath, paths)
+        if not _is_below(path, protected) and not any(_is_below(one, [path]) for one in protected)
+    ]
 
 
 def _make_seatbelt_profile(writable: Iterable[str]) -> str:
@@ -302,10 +203,17 @@ def _is_below(path: str, folders: Iterable[str]) -> bool:
     return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
+@cache
+def find_bwrap() -> str:
+    """Return bwrap's path; "" if there is none that is not setuid."""
+    program = shutil.which("bwrap")
+    return program if program and not Path(program).stat().st_mode & stat.S_ISUID else ""
+
+
 def _make_bwrap_argv(mounts: Sequence[Mount], folder: str) -> list[str]:
     """Return what to put before a command so that bwrap does what the launcher would."""
     root = ["--unshare-user", "--uid", "1000", "--gid", "1000", "--dev", "/dev"]
-    words = [_find_bwrap(), "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session"]
+    words = [find_bwrap(), "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session"]
     words += ["--cap-drop", "ALL", "--ro-bind", "/", "/", "--proc", "/proc"]
     covers = [word for path in list_proc_covers() for word in ("--ro-bind", path, path)]
     words += [*root, *covers] if os.geteuid() == 0 else ["--dev-bind", "/dev", "/dev"]

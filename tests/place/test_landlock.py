@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,16 @@ def test_a_scratch_folder_with_the_checkout_in_it_is_replaced(walled: Walled) ->
     printed = walled.run("echo $TMPDIR", None, TMPDIR=os.fspath(walled.base))
     assert printed.strip() == os.fspath(walled.base / "scratch")
     assert walled.run("mktemp").startswith(os.fspath(walled.base / "temporary"))
+
+
+def test_a_folder_with_the_checkout_in_it_is_never_writable(walled: Walled) -> None:
+    view = walled.view
+    for folder in (walled.base, view.toplevel, view.toplevel / "build"):
+        folder.mkdir(exist_ok=True)
+        line = f"echo x > {view.toplevel}/code.py; echo x > {folder}/new"
+        walled.run(line, replace(view, writable=(folder,)), TMPDIR=os.fspath(folder))
+        assert not (folder / "new").exists()
+    assert (view.toplevel / "code.py").read_text(encoding="utf-8") == "the person's\n"
 
 
 def test_git_works(walled: Walled) -> None:

@@ -13,7 +13,8 @@ from subprocess import PIPE, STDOUT
 
 import pytest
 
-from cub.place.walls import Bind, PlaceKind, confine_command, find_place_kind
+from cub.place.place_kind import find_place_kind
+from cub.place.walls import Bind, PlaceKind, confine_command
 from cub.processes.command import CommandSpec
 from tests.place.walled import Walled, make_walled
 
@@ -176,7 +177,7 @@ def test_a_system_without_namespaces_has_places_aside(launched: Walled, setting:
     program = f"""
 from pathlib import Path
 from cub.errors import CubError
-from cub.place.walls import find_place_kind
+from cub.place.place_kind import find_place_kind
 try:
     kind = find_place_kind({setting!r}, Path({os.fspath(launched.home / ".cache")!r}))
     print(kind.name, kind.means, kind.reason)

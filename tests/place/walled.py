@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.place.walls import PlaceKind, View, confine_command, try_kind
+from cub.place.place_kind import try_kind
+from cub.place.walls import PlaceKind, View, confine_command
 from cub.processes.command import CommandSpec
 
 KINDS = {

@@ -36,8 +36,8 @@ from cub.place.linked_dependencies import (
     require_own_dependencies,
 )
 from cub.place.place import Base, Place, PlaceSettings
+from cub.place.place_kind import find_place_kind
 from cub.place.shared_files import choose_ignored_files
-from cub.place.walls import find_place_kind
 from cub.store.store_paths import STORE_FILES
 from cub.text import join_first
 
