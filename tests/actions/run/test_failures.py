@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 _WORDS = {"stuck", "unknown", "unverified", "budget", "interrupted", "not_mended", "untrusted"}
 _OTHER_MEANINGS = {("cub/harness/claude.py", "permission_denied")}  # an event of Claude Code's
 _PACKAGES = ("actions", "harness", "prompt", "store", "cli")
-_ROW = re.compile(r"\| `(\w+)` \| (.*) \| (no|yes.*?) \| (.*) \|")
+_ROW = re.compile(r"\| `(\w+)` \| (.*) \| ((?:no|yes).*?) \| (.*) \|")
 
 
 def _find_literals(path: Path) -> set[str]:
