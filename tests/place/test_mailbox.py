@@ -13,7 +13,8 @@ from cub.actions.tasks.current_attempt import read_request, write_attempt
 from cub.place.checkout import find_checkout
 from cub.place.folder import PlaceFolder
 from cub.place.place import Base, Place, PlaceSettings
-from cub.place.walls import PlaceKind, try_kind
+from cub.place.place_kind import try_kind
+from cub.place.walls import PlaceKind
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import run_and_capture
 from cub.store.store_paths import TASKS_FILE
