@@ -173,6 +173,14 @@ class Place:
         self._check_out(self.checks, tree, parent)
         self._checked_tree = tree
 
+    def list_stale_extensions(self, tree: str) -> list[str]:
+        """List the compiled extensions of the checkout that may not be what `tree` builds."""
+        included = self.settings.included
+        if tree == self.base.tree or not included:
+            return []
+        words = ("diff-tree", "-r", "-z", "--name-only", self.base.tree, tree)
+        return list_stale_extensions(included, self.tree.list_items(*words))
+
     def get_setup(self, git: TreeGit) -> TreeSetup:
         """Return what setup commands have made in one of the trees, and whether they are due."""
         return self._setups.setdefault(git.index.name, TreeSetup())
@@ -257,7 +265,7 @@ class Place:
         head = (parent or self.base.commit, self.base.branch)
         write_repository(git, taken, alternates, head, hidden)
         self._fill_submodules(git)
-        stale = list_stale_extensions(settings.included, self._list_changed_paths(git, tree))
+        stale = self.list_stale_extensions(tree)
         included = [path for path in settings.included if path not in stale]
         copy_included_files(toplevel, git.tree, included)
         is_bound = settings.kind.name == "bound"
@@ -280,12 +288,6 @@ class Place:
             check_out_tree(inner, commit)
             own = read_repository_settings(checkout)
             write_repository(inner, own, [self.folder.link_objects(name)], (commit, ""))
-
-    def _list_changed_paths(self, git: TreeGit, tree: str) -> list[str]:
-        """List the files of a tree that are not those of the base."""
-        if tree == self.base.tree:
-            return []
-        return git.list_items("diff-tree", "-r", "-z", "--name-only", self.base.tree, tree)
 
     def _link_mailbox(self) -> None:
         """Have a project beside the person's find the mailbox in its own state folder."""

@@ -180,11 +180,18 @@ def run_checks(
                 if not is_checked_out:
                     attempt.place.check_out(tree)
                     is_checked_out = True
+                    _note_stale_extensions(attempt, tree)
                 result = yield from run_check(context, attempt, command, log, base=False)
             comparisons.append(compare_result(attempt, result))
             if context.stop.is_requested:
                 break
     return comparisons
+
+
+def _note_stale_extensions(attempt: Attempt, tree: str) -> None:
+    if stale := attempt.place.list_stale_extensions(tree):
+        notice = f"{join_first(stale)}: not shared, as the sources changed; a check has to build it"
+        attempt.notices += [notice] if notice not in attempt.notices else []
 
 
 def compare_result(attempt: Attempt, result: CheckResult) -> CheckComparison:

@@ -66,3 +66,16 @@ def test_an_attempt_that_breaks_them_fails(furnished: Shop) -> None:
     furnished.client("cat > /dev/null; git rm -q uv.lock")
     furnished.task()
     assert furnished.run(once=True).outcomes == ["checks_failed"]
+
+
+def test_an_extension_whose_sources_changed_has_to_be_built_by_a_check(bakery: Shop) -> None:
+    bakery.write("fast.c", "1")
+    bakery.write(".gitignore", "*.so\n")
+    bakery.commit()
+    bakery.write("fast.so", "1")
+    bakery.set_checks("test -e fast.so")
+    bakery.client('cat > /dev/null; test -e fast.so && echo 2 > "$CUB_TASK.c"')
+    bakery.task("s-1")
+    done = bakery.run(once=True)
+    assert done.outcomes == ["checks_failed"]
+    assert "fast.so: not shared, as the sources changed" in str(done.events)
