@@ -66,6 +66,11 @@ class PlaceKind:
     means: Literal["bwrap", "launcher", "landlock", "seatbelt", "none"]
     reason: str
 
+    @property
+    def can_nest(self) -> bool:
+        """Return whether a command inside can start a sandbox of its own."""
+        return self.means not in ("landlock", "seatbelt")
+
 
 def confine_command(command: CommandSpec, view: View, kind: PlaceKind) -> CommandSpec:
     """Return a command as one that runs behind the walls; its folder is a path as it is inside."""

@@ -16,19 +16,17 @@ from cub.harness.harness_registry import KNOWN_HARNESSES, load_harnesses
 from cub.place.checkout import find_checkout
 from cub.place.folder import PlaceFolder
 from cub.place.place import MAILBOX, Base, Place, PlaceSettings
+from cub.place.place_kind import try_kind
 from cub.place.walls import PlaceKind
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import run_and_capture_streams
 from tests.agents.conftest import find_agent
 from tests.conftest import git
 from tests.model_server.faults import ModelServer, Reply
+from tests.place.walled import KINDS
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(120)]
-KINDS = (
-    PlaceKind("bound", "bwrap", ""),
-    PlaceKind("bound", "launcher", ""),
-    PlaceKind("aside", "landlock", ""),
-)
+WALLS = [KINDS[means] for means in ("bwrap", "launcher", "landlock")]
 NATIVE = [kind.facts.name for kind in KNOWN_HARNESSES]
 OVER_ACP = ["claude", "codex", "gemini", "opencode"]
 # It would do the person's checkout harm in four ways.
@@ -40,7 +38,7 @@ SETTINGS = ("settings.json", "config.toml", "opencode.json", "models.json")
 
 
 @pytest.mark.parametrize("permissions", ["auto", "bypass"])
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.means)
+@pytest.mark.parametrize("kind", WALLS, ids=lambda kind: kind.means)
 @pytest.mark.parametrize("agent", [*NATIVE, *(f"acp:{name}" for name in OVER_ACP)])
 def test_an_agent_works_inside(
     project: Path, home: Path, agent: str, kind: PlaceKind, permissions: str
@@ -52,6 +50,8 @@ def test_an_agent_works_inside(
     program_folder = find_agent(name)
     if program_folder is None:
         pytest.skip(f"{name} is not in CUB_AGENTS")
+    if why := try_kind(kind, home):
+        pytest.skip(why)
     (harness,) = load_harnesses([agent], {}, project, {}).harnesses
     replies = [Reply(EDIT)] if agent == "aider" else [Reply("I bake.", STEP), Reply("It is baked.")]
     with ModelServer(replies) as server:
@@ -65,7 +65,7 @@ def test_an_agent_works_inside(
     made = place.folder.tree
     assert (made / "new.txt").read_text() == "bread\n"
     # Codex's own sandbox protects the repository.
-    is_guarded = agent.endswith("codex") and permissions == "auto" and kind.means != "landlock"
+    is_guarded = agent.endswith("codex") and permissions == "auto" and kind.can_nest
     if agent != "aider" and not is_guarded:
         assert not (made / "old.txt").exists()
         assert git(made, "log", "-1", "--format=%s%d") == "bread (HEAD -> main, tag: baked)\n"
@@ -99,7 +99,8 @@ def _open_place(project: Path, harness: Harness, environ: dict[str, str], kind: 
     place = Place(PlaceFolder(find_project_state(project) / "places/1"), settings)
     place.open()
     commit, tree = git(project, "rev-parse", "HEAD", "HEAD^{tree}").split()
-    place.begin(Base(commit, tree, "refs/heads/main"), {})
+    place.set_base(Base(commit, tree, "refs/heads/main", commit))
+    place.begin({})
     return place
 
 
@@ -111,7 +112,7 @@ def _run(
     scratch = find_project_state(root) / MAILBOX
     request = LaunchRequest(
         "Bake bread.", "Bake well.", project / ".cub/runs/1", scratch, "s-1", 1, None, permissions,
-        can_nest=place.settings.kind.means != "landlock",
+        can_nest=place.settings.kind.can_nest,
     )  # fmt: skip
     command = harness.build_command(request)
     command.write_files(place.folder.mailbox)

@@ -89,6 +89,7 @@ def _run_agent(
     request = LaunchRequest(
         prompt, system_prompt, attempt.files.path, attempt.place.inner_mailbox, attempt.task_id,
         attempt.number, context.settings.model, context.settings.permissions, texts.arguments,
+        attempt.place.settings.kind.can_nest,
     )  # fmt: skip
     attempt.agent_result = yield from run_agent(
         context, attempt.harness, request, attempt.files, attempt.place

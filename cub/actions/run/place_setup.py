@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from cub.actions.doctor.git_problems import (
@@ -21,7 +22,11 @@ from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import PLACES_FOLDER, RunFolder
 from cub.actions.run.run_options import RunSettings, render_branch_name
 from cub.actions.tasks.stores import Stores
-from cub.agent_profiles.user_folders import TOOL_CACHES, prepare_user_folders
+from cub.agent_profiles.user_folders import (
+    TOOL_CACHES,
+    WritableFolders,
+    prepare_user_folders,
+)
 from cub.errors import CubError
 from cub.files.signed_state import find_state_folder
 from cub.git.process import run_git, try_git
@@ -65,9 +70,7 @@ def open_place(
     shared, included = choose_ignored_files(checkout.toplevel, "HEAD", settings.share)
     kind = find_place_kind(settings.place, find_state_folder())
     links = _find_links(root, settings, environ, shared) if kind.name == "aside" else ()
-    outside = (checkout.toplevel, find_state_folder())
-    own = [one for harness in harnesses for one in harness.own_folders]
-    users = prepare_user_folders((*TOOL_CACHES, *own), environ, outside)
+    users = _prepare_user_folders(checkout, harnesses, environ)
     extra = [_expand(path, root, environ) for path in settings.writable]
     prefix = root.relative_to(checkout.toplevel)
     place_settings = PlaceSettings(
@@ -95,6 +98,17 @@ def _find_links(
     links = find_links_to_checkout(root, settings.checks, environ, shared)
     require_own_dependencies(links)
     return tuple(links)
+
+
+def _prepare_user_folders(
+    checkout: Checkout, harnesses: Sequence[Harness], environ: Mapping[str, str]
+) -> WritableFolders:
+    """Return what tools and agents write; the variables of an agent may name other directories."""
+    outside = (checkout.toplevel, checkout.git_dir, checkout.common_dir, find_state_folder())
+    wanted = [(TOOL_CACHES, environ)]
+    wanted += [(one.own_folders, {**environ, **one.environ}) for one in harnesses]
+    found = [prepare_user_folders(*one, outside) for one in wanted]
+    return WritableFolders(*(tuple(chain(*paths)) for paths in zip(*found, strict=True)))
 
 
 def _expand(path: str, root: Path, environ: Mapping[str, str]) -> Path:
