@@ -178,14 +178,20 @@ def disable_repository_filters(folder: Path) -> dict[str, str]:
         for scope, key in zip(fields[::2], fields[1::2], strict=False)
         if scope not in ("system", "global")
     }
-    pairs = [
-        (f"{name}.{key}", value)
-        for name in sorted(names)
-        for key, value in (("clean", ""), ("process", ""), ("required", "false"))
-    ]
+    return make_config_variables(
+        {
+            f"{name}.{key}": value
+            for name in sorted(names)
+            for key, value in (("clean", ""), ("process", ""), ("required", "false"))
+        }
+    )
+
+
+def make_config_variables(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that set something for one git (git-config(1), GIT_CONFIG_COUNT)."""
     start = int(os.environ.get("GIT_CONFIG_COUNT") or 0)
-    variables = {"GIT_CONFIG_COUNT": f"{start + len(pairs)}"}
-    for number, (key, value) in enumerate(pairs, start):
+    variables = {"GIT_CONFIG_COUNT": f"{start + len(settings)}"}
+    for number, (key, value) in enumerate(settings.items(), start):
         variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
     return variables
 

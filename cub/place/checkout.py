@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -44,17 +45,20 @@ class TreeGit:
 
     The person's git directory decides: settings, attributes, filters, excluded paths, and sparse
     rules. Nothing is written into it: the index and the folder of new objects are cub's own.
+    `variables` set more for these gits.
     """
 
     checkout: Checkout
     tree: Path
     index: Path
     objects: Path
+    variables: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def environ(self) -> dict[str, str]:
         """Return the variables that lead git to these places."""
         return {
+            **self.variables,
             "GIT_DIR": os.fspath(self.checkout.git_dir),
             "GIT_WORK_TREE": os.fspath(self.tree),
             "GIT_INDEX_FILE": os.fspath(self.index),

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from cub.files.read_files import read_prefix
 from cub.files.signed_state import find_project_state, find_state_folder
+from cub.git.process import make_config_variables
 from cub.place.checkout import Checkout, TreeGit, find_checkout
+from cub.place.filters import confine_filters, read_filters
 from cub.place.folder import (
     PlaceFolder,
     RepositorySettings,
@@ -103,16 +105,17 @@ class Place:
     _taken: RepositorySettings | None = None
     _modules: dict[str, Checkout] = field(default_factory=dict)
     _setups: dict[str, TreeSetup] = field(default_factory=dict)
+    _filters: dict[Path, dict[str, str]] = field(default_factory=dict)
 
     @property
     def tree(self) -> TreeGit:
         """Return git for the agent's tree."""
-        return self.folder.open_tree(self.settings.checkout, self.folder.tree)
+        return self._open_tree(self.settings.checkout, self.folder.tree)
 
     @property
     def checks(self) -> TreeGit:
         """Return git for the tree of checks."""
-        return self.folder.open_tree(self.settings.checkout, self.folder.checks)
+        return self._open_tree(self.settings.checkout, self.folder.checks)
 
     @property
     def root(self) -> Path:
@@ -151,6 +154,7 @@ class Place:
         """Have the trees begin from `base` from here on."""
         self._base = base
         self._taken = read_repository_settings(self.settings.checkout)
+        self._filters.clear()
         empty_folder(self.folder.mailbox)
 
     def begin(self, laid: Mapping[str, bytes]) -> None:
@@ -215,7 +219,7 @@ class Place:
         return tuple(
             path
             for path, checkout in self._modules.items()
-            if list_edited_paths(self.folder.open_tree(checkout, self.folder.tree, path))
+            if list_edited_paths(self._open_tree(checkout, self.folder.tree, path))
         )
 
     def holds(self, tree: str) -> bool:
@@ -281,7 +285,7 @@ class Place:
             checkout = self._modules.setdefault(path, find_checkout(folder))
             name = path.replace("%", "%25").replace("/", "%")
             self.folder.add_repository(checkout, name)
-            inner = self.folder.open_tree(checkout, git.tree, path)
+            inner = self._open_tree(checkout, git.tree, path)
             (git.tree / path).mkdir(parents=True, exist_ok=True)
             if not inner.succeeds("cat-file", "-e", f"{commit}^{{tree}}"):
                 continue
@@ -297,6 +301,20 @@ class Place:
                 link.parent.mkdir(parents=True, exist_ok=True)
                 if not link.is_symlink():
                     link.symlink_to(self.folder.mailbox, target_is_directory=True)
+
+    def _open_tree(self, checkout: Checkout, tree: Path, inner: str = "") -> TreeGit:
+        """Return git for a tree, or for a submodule of it, with filters behind the walls."""
+        git, key = self.folder.open_tree(checkout, tree, inner), checkout.git_dir
+        if key not in self._filters:
+            self._filters[key] = read_filters(checkout)
+        if not (filters := self._filters[key]):
+            return git
+        whole = self.folder.open_tree(self.settings.checkout, tree)
+        command = CommandSpec((), self.get_inner_top(whole) / inner, os.environ)
+        settings = confine_filters(
+            filters, lambda argv: self.confine(command._replace(argv=argv), whole).argv
+        )
+        return replace(git, variables=make_config_variables(settings))
 
     def _make_view(self, git: TreeGit) -> View:
         settings, checkout = self.settings, self.settings.checkout

@@ -12,8 +12,8 @@ from tests.actions.run.shop import Shop
 from tests.conftest import git
 
 _CUB = f"{sys.executable} -m cub"
-_TRUST = f"{_CUB} trust >> ../log 2>&1 || true\n"
-_CLOSE = f"{_CUB} task close s-2 >> ../log 2>&1 || true\n"
+_TRUST = f"{_CUB} trust >> $LOG 2>&1 || true\n"
+_CLOSE = f"{_CUB} task close s-2 >> $LOG 2>&1 || true\n"
 _REFUSED = "commands cannot be trusted inside an attempt"
 
 
@@ -22,18 +22,20 @@ def shop(copy_shop: CopyShop) -> Shop:
     made = copy_shop(prepare)
     made.write("lint.sh", "true\n")
     made.commit("lint")
+    (made.root.parent / "out").mkdir()
+    made.environ["LOG"] = str(made.root.parent / "out/log")
     return made
 
 
 def _read_log(shop: Shop) -> str:
-    return (shop.root.parent / "log").read_text()
+    return (shop.root.parent / "out/log").read_text()
 
 
 @pytest.mark.parametrize(
     ("place", "command", "refusal"),
     [
         ("hook", _TRUST, _REFUSED),
-        ("hook", _CLOSE, "a process that `cub run` started cannot close s-2"),
+        ("hook", _CLOSE, "an attempt at s-1 cannot close s-2"),
         ("filter", _TRUST, _REFUSED),
         ("notify", _TRUST, _REFUSED),
     ],
@@ -43,13 +45,15 @@ def test_what_the_attempt_planted_there_is_refused(
 ) -> None:
     """R01: trust and closing worked in cub's commit, and the next run executed it."""
     shop.task("s-2")
+    shop.commit("another task")
+    shop.configure(run={"writable": [str(shop.root.parent / "out")]})
     if place == "hook":
         shop.write(".git/hooks/pre-commit", "#!/bin/sh\nsh ./lint.sh\n").chmod(0o755)
     elif place == "filter":
         git(shop.root, "config", "filter.lint.clean", "sh ./lint.sh; cat")
         shop.write(".git/info/attributes", "c.py filter=lint\n")
     else:
-        shop.configure(run={"notify": "sh ./lint.sh"})
+        shop.configure(run={"notify": "sh ./lint.sh"})  # of the checkout
     shop.client(f"cat > /dev/null; echo C > c.py; cat > lint.sh <<'X'\n{command}X")
     result = shop.call("run", "--once", "--trust", "--harness", "mine", "--check", CHECK)
     assert result.code == 0, result.err
