@@ -27,7 +27,7 @@ _NOBODY = {
 _OLD_GIT = 129  # the exit code for an unknown option
 
 
-class Target(NamedTuple):
+class BranchTip(NamedTuple):
     """Hold the branch (its full name, "" if HEAD was detached) that an attempt started from, and
     the commit that it had then.
     """
@@ -82,7 +82,7 @@ def keep_commit(checkout: Checkout, ref: str, commit: str) -> None:
 
 def accept_commit(
     checkout: Checkout,
-    target: Target,
+    target: BranchTip,
     commit: str,
     ref: str,
     own_paths: Sequence[str] = (),
@@ -155,7 +155,7 @@ def _is_contained(toplevel: Path, commit: str, tip: str) -> bool:
     return not try_git(toplevel, *words).exit_code
 
 
-def _move_branch(checkout: Checkout, target: Target, commit: str, ref: str) -> Acceptance:
+def _move_branch(checkout: Checkout, target: BranchTip, commit: str, ref: str) -> Acceptance:
     """Move a branch that is not checked out here."""
     name = target.branch.removeprefix("refs/heads/")
     if not name:
@@ -245,7 +245,8 @@ def _find_other_checkout(checkout: Checkout, branch: str) -> str:
     for git_dir in (checkout.common_dir, *_list_worktree_dirs(checkout)):
         for name in ("rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"):
             with suppress(OSError):
-                if (git_dir / name).read_text("utf-8", "surrogateescape").strip() in names:
+                text = (git_dir / name).read_text(encoding="utf-8", errors="surrogateescape")
+                if text.strip() in names:
                     return f"{git_dir.as_posix()} ({name.partition('/')[0]})"
     return ""
 

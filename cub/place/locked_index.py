@@ -183,7 +183,7 @@ def list_differing(toplevel: Path, entries: Sequence[tuple[str, str, str]]) -> d
     if not files:
         return differing
     with TemporaryDirectory() as folder:
-        environ = {"GIT_INDEX_FILE": os.path.join(folder, "index")}  # noqa: PTH118
+        environ = {"GIT_INDEX_FILE": f"{folder}/index"}
         write_index_entries(toplevel, files, environ)
         try_git(toplevel, "update-index", "-q", "--refresh", environ=environ)
         words = ("diff-files", "-z", "--name-status", "--no-ext-diff")

@@ -162,7 +162,7 @@ def _restore_missing(toplevel: Path, changes: Sequence[Change]) -> None:
     if not missing:
         return
     with TemporaryDirectory() as folder:
-        environ = {"GIT_INDEX_FILE": os.path.join(folder, "index")}  # noqa: PTH118
+        environ = {"GIT_INDEX_FILE": f"{folder}/index"}
         entries = [(c.path, c.old_mode, c.old_oid) for c in missing]
         write_index_entries(toplevel, entries, environ)
         words = ("checkout-index", "-q", "-z", "--stdin")

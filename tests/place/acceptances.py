@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cub.place.acceptance import Acceptance, Target, accept_commit, bring_objects, keep_commit
+from cub.place.acceptance import Acceptance, BranchTip, accept_commit, bring_objects, keep_commit
 from cub.place.checkout import Checkout, find_checkout
 from tests.conftest import git
 from tests.git.commits import Files, Node
@@ -25,7 +25,7 @@ class Attempt:
 
     checkout: Checkout
     objects: Path
-    target: Target
+    target: BranchTip
 
     def commit(self, files: Files, parent: str = "") -> str:
         """Commit changes (None deletes) in cub's folder of objects."""
@@ -70,7 +70,7 @@ def begin(top: Path, state: Path) -> Attempt:
     head = (top / ".git" / "HEAD") if (top / ".git").is_dir() else checkout.git_dir / "HEAD"
     branch = head.read_text().strip().removeprefix("ref: ")
     base = git(top, "rev-parse", "HEAD").strip()
-    return Attempt(checkout, objects, Target("" if branch == base else branch, base))
+    return Attempt(checkout, objects, BranchTip("" if branch == base else branch, base))
 
 
 def everything(top: Path) -> dict[str, object]:

@@ -11,7 +11,7 @@ import pytest
 
 from cub.errors import CubError
 from cub.place.acceptance import (
-    Target,
+    BranchTip,
     accept_commit,
     bring_objects,
     keep_commit,
@@ -305,7 +305,7 @@ def test_an_unborn_branch_is_left_alone(top: Path, attempt: Attempt) -> None:
     attempt.bring(commit)
     git(top, "symbolic-ref", "HEAD", "refs/heads/unborn")
     before = everything(top)
-    target = Target("refs/heads/unborn", "")
+    target = BranchTip("refs/heads/unborn", "")
     assert accept_commit(attempt.checkout, target, commit, REF).state == "blocked"
     assert everything(top) == before
 

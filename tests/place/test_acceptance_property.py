@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cub.place.acceptance import Target, accept_commit, bring_objects, keep_commit
+from cub.place.acceptance import BranchTip, accept_commit, bring_objects, keep_commit
 from cub.place.checkout import find_checkout
 from tests.conftest import git
 from tests.examples import limit_examples
@@ -61,7 +61,7 @@ def test_what_the_person_did_meanwhile_is_kept(
         for edit in committed:
             do(top, edit)
         git(top, "add", "-A", "-f")
-        target = Target("refs/heads/main", save(top))
+        target = BranchTip("refs/heads/main", save(top))
         base, base_index = files(everything(top)), read_index(top)
         shutil.copytree(top, work, symlinks=True)
         for edit in worked:

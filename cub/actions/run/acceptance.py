@@ -25,7 +25,7 @@ from cub.actions.run.verdict import Verdict, judge_by_checks
 from cub.git.process import run_git, try_git
 from cub.place.acceptance import (
     Acceptance,
-    Target,
+    BranchTip,
     accept_commit,
     bring_objects,
     keep_commit,
@@ -187,7 +187,7 @@ class AcceptedWork:
             bring_objects(checkout, self.place.folder.objects, head, base.tip)
         keep_commit(checkout, ref, head)
         changes = base.commit if base.commit != base.tip else ""
-        target = Target(base.branch, base.tip)
+        target = BranchTip(base.branch, base.tip)
         return accept_commit(checkout, target, head, ref, self.stores, changes=changes)
 
     def replace_kept_commit(self, ref: str, *, is_blocked: bool) -> None:
