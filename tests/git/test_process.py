@@ -11,12 +11,9 @@ import pytest
 
 import cub
 from cub.errors import CubError
-from cub.git.commit import commit_paths
 from cub.git.objects import ObjectReader
 from cub.git.process import query_git, run_git, start_git_query, try_git
-from cub.processes.command import TimeLimits
 from tests.conftest import git
-from tests.git.checkouts import checkout, person
 
 PACKAGE = Path(cub.__file__).parent
 # What makes a process of git's, and the checks for whether there is one.
@@ -112,22 +109,6 @@ def _promise(root: Path, url: str) -> None:
         ("remote.origin.partialclonefilter", "blob:none"),
     ):
         git(root, "config", key, value)
-
-
-def test_a_commit_runs_hooks_and_signs_and_nothing_else(
-    project: Path, home: Path, tmp_path: Path
-) -> None:
-    (project / "a.txt").write_text("one\n")
-    hook = project / ".git" / "hooks" / "pre-commit"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran-hook\n")
-    hook.chmod(0o755)
-    for key in ("core.fsmonitor", "core.pager", "pager.commit", "core.editor", "diff.external"):
-        git(project, "config", key, f"touch {tmp_path}/ran-{key};")
-    limits = TimeLimits(60.0, None)
-    done = commit_paths(checkout(project), ["a.txt"], [], "made", person(home), limits)
-    assert done.is_ok
-    assert _named(tmp_path) == {"ran-hook"}
 
 
 def test_a_git_that_hangs_is_no_answer(project: Path) -> None:

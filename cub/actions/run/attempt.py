@@ -165,7 +165,7 @@ def _collect_evidence(context: RunContext, attempt: Attempt) -> AttemptEvidence:
     result, harness = attempt.agent_result, attempt.harness
     facts = read_result(context, attempt)
     state, transcript, process = facts.state, result.transcript, result.process
-    attempt.note_for_review(describe_leftovers(attempt.place, attempt.changes))
+    attempt.note_for_review(describe_leftovers(attempt.place.folder.tree, attempt.changes))
     attempt.notices += describe_ignored_files(state.ignored_paths)
     is_success = harness.is_success(transcript, process.exit_code)
     return AttemptEvidence(

@@ -97,13 +97,12 @@ def explain_left_out(verdict: Verdict, paths: Sequence[str]) -> Verdict:
     return verdict._replace(reason=reason)
 
 
-def describe_leftovers(place: Place, changes: Iterable[FileChange]) -> Iterator[str]:
+def describe_leftovers(toplevel: Path, changes: Iterable[FileChange]) -> Iterator[str]:
     """Yield a message that names large binaries, logs and files in scratch folders among new files.
 
     They are committed: only a person knows whether they belong there.
     """
     large, folders, others = list[str](), Counter[str](), list[str]()
-    toplevel = place.folder.tree
     for path in _iter_new_files(toplevel, changes):
         *parents, name = path.split("/")
         if size := _measure_binary(toplevel, path):

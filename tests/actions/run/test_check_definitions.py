@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from cub.actions.run.check_definitions import FileVersion, put_back
 from cub.files.signed_state import find_project_state
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Done, Shop
@@ -212,36 +209,3 @@ def test_a_kill_while_earlier_definitions_run_loses_nothing(shop: Shop) -> None:
     assert "+true" in patch.read_text()
     (kept,) = shop.cub.glob("runs/*/s-1/1/definitions/ci/check.sh")
     assert kept.read_text() == "true\n"
-
-
-def test_files_are_put_back_and_replaced_again(tmp_path: Path) -> None:
-    root, folder = tmp_path / "project", tmp_path / "kept"
-    (root / "ci").mkdir(parents=True)
-    (root / "new.py").write_text("new")
-    (root / "check.sh").write_text("true")
-    (root / "check.sh").chmod(0o644)
-    (root / "out").symlink_to(tmp_path)
-    seconds = int((root / "check.sh").stat().st_mtime)
-    old = {
-        "new.py": FileVersion(None),
-        "check.sh": FileVersion(b"test", 0o755),
-        "ci/gone.sh": FileVersion(b"gone", 0o700),
-        "out/other": FileVersion(b"outside"),
-    }
-    steps: list[str] = []
-    with put_back(root, old, folder, lambda: steps.append(_list_files(root))):
-        assert _list_files(root) == "check.sh=test ci/gone.sh=gone"
-        assert (root / "check.sh").stat().st_mode & 0o777 == 0o755
-        assert int((root / "check.sh").stat().st_mtime) == seconds - 1
-        assert _list_files(folder) == "check.sh=true new.py=new"
-    assert _list_files(root) == "check.sh=true new.py=new"
-    assert (root / "check.sh").stat().st_mode & 0o777 == 0o644
-    assert int((root / "check.sh").stat().st_mtime) == seconds
-    assert not folder.exists()
-    assert not (tmp_path / "other").exists()
-    assert steps == ["check.sh=true new.py=new", "check.sh=test ci/gone.sh=gone"]
-
-
-def _list_files(folder: Path) -> str:
-    files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
-    return " ".join(f"{file.relative_to(folder)}={file.read_text()}" for file in files)

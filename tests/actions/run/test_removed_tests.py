@@ -17,7 +17,7 @@ from cub.actions.run.removed_tests import (
 from cub.checks.failing_items import FailingItem
 from cub.checks.static_tests import list_static_tests
 from cub.checks.tool_output import count_tests
-from cub.git.snapshot import FileChange
+from cub.place.changes import FileChange
 
 TEST_FILE = "tests/test_ovens.py"
 CHANGED = TestFiles(paths=(TEST_FILE,))
