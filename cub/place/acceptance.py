@@ -68,8 +68,10 @@ def bring_objects(checkout: Checkout, objects: Path, commit: str, base: str) -> 
     revisions = f"{commit}\n" + (f"^{base}\n" if base else "")
     words = ("pack-objects", "-q", "--stdout", "--revs", "--thin", "--delta-base-offset")
     pack = run_git(top, *words, stdin=revisions.encode(), environ=environ)
-    run_git(top, "-c", "core.fsync=all", "index-pack", "--stdin", "--fix-thin", "--strict",
-            stdin=pack)  # fmt: skip
+    words = ("-c", "core.fsync=all", "index-pack", "--stdin", "--fix-thin", "--strict")
+    result = try_git(top, *words, stdin=pack)
+    if result.exit_code:
+        raise make_git_error("index-pack", result)
 
 
 def keep_commit(checkout: Checkout, ref: str, commit: str) -> None:

@@ -525,6 +525,20 @@ def test_a_kept_ref_is_not_moved(top: Path, attempt: Attempt) -> None:
     assert kept(top) == first
 
 
+def test_objects_that_git_would_not_check_out_are_refused(top: Path, attempt: Attempt) -> None:
+    blob = attempt.git("hash-object", "-w", "--stdin", data=b"#!/bin/sh\n")
+    tree, words = b"", ("hash-object", "-w", "-t", "tree", "--literally", "--stdin")
+    for name in (b"100755 post-checkout", b"40000 hooks", b"40000 .git"):
+        tree = name + b"\0" + bytes.fromhex(attempt.git(*words, data=tree) if tree else blob)
+    commit = attempt.git("commit-tree", "-m", "x", "-p", attempt.target.base,
+                         attempt.git(*words, data=tree))  # fmt: skip
+    before = everything(top)
+    with pytest.raises(CubError, match="index-pack"):
+        attempt.bring(commit)
+    assert everything(top) == before
+    assert not kept(top)
+
+
 def tree_git(attempt: Attempt) -> TreeGit:
     state = attempt.objects.parent
     (state / "tree").mkdir()
