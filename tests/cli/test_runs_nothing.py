@@ -25,7 +25,7 @@ COMMANDS = [
     ("diff", "lost"),
     ("repair",),
     ("run", "--dry-run", "--harness", "scripted", "--trust"),
-    ("run", "--dry-run", "--harness", "scripted", "--worktree", "--branch", "x"),
+    ("run", "--dry-run", "--harness", "scripted", "--with-changes", "--branch", "x"),
 ]
 
 

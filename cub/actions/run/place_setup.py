@@ -10,14 +10,13 @@ from itertools import chain
 from pathlib import Path
 
 from cub.actions.doctor.git_problems import (
-    FIRST_COMMIT_FIX,
     IDENTITY_FIX,
-    NO_COMMIT,
     explain_missing_identity,
     list_uncommitted_paths,
 )
 from cub.actions.managed_files import map_local_files
 from cub.actions.run.attempt_files import LOCAL_FILES
+from cub.actions.run.place_choice import choose_place
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import PLACES_FOLDER, RunFolder
 from cub.actions.run.run_options import RunSettings, render_branch_name
@@ -32,17 +31,10 @@ from cub.files.signed_state import find_state_folder
 from cub.git.process import run_git, try_git
 from cub.git.worktree import read_head
 from cub.harness.base import Harness
-from cub.place.checkout import Checkout, find_checkout
+from cub.place.checkout import Checkout
 from cub.place.folder import PlaceFolder
 from cub.place.hooks import make_commit
-from cub.place.linked_dependencies import (
-    CheckoutLink,
-    find_links_to_checkout,
-    require_own_dependencies,
-)
 from cub.place.place import Base, Place, PlaceSettings
-from cub.place.place_kind import find_place_kind
-from cub.place.shared_files import choose_ignored_files
 from cub.store.store_paths import STORE_FILES
 from cub.text import join_first
 
@@ -59,17 +51,11 @@ def open_place(
 ) -> Place:
     """Open a place for the attempts of a run, one after another.
 
-    Raises CubError if
-    there is no repository or no commit, or if checks would use files of the checkout all the same.
+    Raises CubError, as `choose_place` does.
     """
     root = stores.project.root
-    checkout = find_checkout(root)
-    if not read_head(checkout.toplevel).commit:
-        raise CubError(NO_COMMIT, hint=FIRST_COMMIT_FIX)
+    checkout, kind, (shared, included), links = choose_place(stores, settings, environ)
     place_folder = PlaceFolder(folder.state / PLACES_FOLDER / "1")
-    shared, included = choose_ignored_files(checkout.toplevel, "HEAD", settings.share)
-    kind = find_place_kind(settings.place, find_state_folder())
-    links = _find_links(root, settings, environ, shared) if kind.name == "aside" else ()
     users = _prepare_user_folders(checkout, harnesses, environ)
     extra = [_expand(path, root, environ) for path in settings.writable]
     prefix = root.relative_to(checkout.toplevel)
@@ -90,14 +76,6 @@ def open_place(
     place = Place(place_folder, place_settings)
     place.open()
     return place
-
-
-def _find_links(
-    root: Path, settings: RunSettings, environ: Mapping[str, str], shared: Sequence[str]
-) -> tuple[CheckoutLink, ...]:
-    links = find_links_to_checkout(root, settings.checks, environ, shared)
-    require_own_dependencies(links)
-    return tuple(links)
 
 
 def _prepare_user_folders(

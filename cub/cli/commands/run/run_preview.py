@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cub.cli import output
 from cub.cli.commands.run.event_lines import format_parked_tasks
 from cub.cli.json_output import JsonObject
+from cub.errors import CubError
 from cub.text import append_hint
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
         list_agent_warnings,
         read_agent_versions,
     )
+    from cub.actions.run.place_choice import choose_place
     from cub.actions.tasks.current_attempt import build_environment
     from cub.git.worktree import require_repository
     from cub.harness.harness_registry import load_harnesses
@@ -121,6 +123,7 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
     stopping = [finding for finding in diagnosis.findings if finding.stops_run]
     refusals = [append_hint(one.message, one.fix) for one in stopping]
     environ = build_environment(settings.hidden_variables, os.environ)
+    refusals += _find_refusal(lambda: choose_place(stores, settings, environ))
     harnesses = diagnosis.harnesses
     versions = read_agent_versions(harnesses, stores.project, environ)
     return _RunPreview(
@@ -131,9 +134,18 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
         describe_model_choice(harnesses, settings, stores.project, os.environ),
         list_agent_warnings(harnesses, versions, settings, stores.project, environ),
         diagnosis.missing,
-        refusals,
+        list(dict.fromkeys(refusals)),
         is_trusted=all(one.code != "D304" for one in stopping),
     )
+
+
+def _find_refusal(require: Callable[[], object]) -> list[str]:
+    """Return why a run would be refused, and what to do; [] if it would not."""
+    try:
+        require()
+    except CubError as error:
+        return [append_hint(error.message, error.hint)]
+    return []
 
 
 def _print_queue(

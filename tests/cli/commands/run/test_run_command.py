@@ -337,6 +337,18 @@ def test_without_git_nothing_begins(ready: Shop, cub: Cub, words: tuple[str, ...
     assert cub("trust").code == 0
 
 
+def test_a_place_elsewhere_whose_checks_use_the_checkout_is_refused_in_advance(
+    ready: Shop, cub: Cub
+) -> None:
+    run = json.loads((ready.cub / "config.yaml").read_text()).get("run", {})
+    ready.configure(run={**run, "place": "aside"})
+    words = ("run", "--trust", "--check", f"ls {ready.root}/kept.txt")
+    start = f"the check `ls {ready.root}/kept.txt` leads to {ready.root}/kept.txt, so checks"
+    for more, what in (("--dry-run",), "This run would be refused: "), ((), "error: "):
+        done = cub(*words, *more)
+        assert (done.code, f"{what}{start}" in " ".join(done.err.split())) == (1, True), done
+
+
 @pytest.mark.usefixtures("ready")
 def test_a_status_tells_how_it_ended(cub: Cub) -> None:
     assert cub("run", "status").out == "No runs yet.\n"
@@ -462,4 +474,3 @@ def test_a_second_run_in_a_checkout_is_refused(bakery: Shop, cub: Cub) -> None:
     run.communicate()
     assert refused.code == 1
     assert "another run is active in this checkout" in refused.err
-    assert "--worktree" in refused.err
