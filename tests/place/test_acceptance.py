@@ -19,6 +19,7 @@ from cub.place.acceptance import (
 )
 from cub.place.checkout import TreeGit
 from tests.conftest import git
+from tests.examples import keep_few
 from tests.git.checkouts import copy_repository, save
 from tests.git.commits import Files, link, program, submodule
 from tests.place.acceptances import REF, Attempt, begin, everything, write
@@ -168,7 +169,7 @@ HARMLESS: dict[str, Edit] = {
 }
 
 
-@pytest.mark.parametrize("name", HARMLESS)
+@pytest.mark.parametrize("name", keep_few(HARMLESS, 8))
 def test_edits_of_other_files_stay(top: Path, attempt: Attempt, name: str) -> None:
     commit = attempt.commit(WORK)
     HARMLESS[name](top)
@@ -245,7 +246,7 @@ BLOCKING: dict[str, Edit] = {
 }
 
 
-@pytest.mark.parametrize("name", BLOCKING)
+@pytest.mark.parametrize("name", keep_few(BLOCKING, 12))
 def test_edits_in_the_way_block_and_nothing_changes(top: Path, attempt: Attempt, name: str) -> None:
     commit = attempt.commit(WORK)
     BLOCKING[name](top)
