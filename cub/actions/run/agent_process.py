@@ -135,16 +135,16 @@ def _make_command(
     path = environ.get("PATH")
     if shutil.which("cub", path=path) is None:
         environ["PATH"] = os.pathsep.join(filter(None, [path, _make_cub_shim(folder)]))
-    mark = make_attempt_mark(folder, files, request.task_id)
+    mark = make_attempt_mark(folder, place, request.task_id)
     argv = (*context.settings.wrapper, *start.argv)
     environ |= start.environ
     start.write_files(place.folder.mailbox)
     return place.confine(CommandSpec(argv, root, environ, start.stdin, mark), place.tree)
 
 
-def make_attempt_mark(folder: RunFolder, files: AttemptFolder, task: str) -> str:
+def make_attempt_mark(folder: RunFolder, place: Place, task: str) -> str:
     """Return what identifies the processes of an attempt, whatever their environment says."""
-    return encode_mark(AttemptMark(str(folder.root), task, str(files.state)))
+    return encode_mark(AttemptMark(str(folder.root), task, str(place.folder.mailbox)))
 
 
 def _make_cub_shim(folder: RunFolder) -> str:

@@ -61,7 +61,7 @@ def run_start_commands(
         return None
     place = attempt.place
     place.check_out(attempt.base.tree)
-    mark = make_attempt_mark(context.folder, attempt.files, attempt.task_id)
+    mark = make_attempt_mark(context.folder, attempt.place, attempt.task_id)
     folder, confine = place.get_inner_root(place.checks), partial(place.confine, tree=place.checks)
     if result := (yield from run_setup(context, place, place.checks, mark=mark)):
         return CubError(result.reason)
@@ -220,7 +220,7 @@ def run_check(
     """Run one check, between two events; `base` is for one before the agent."""
     facts = {"task": attempt.task_id, "cmd": command, "base": base}
     yield context.make_event("check_start", **facts)
-    mark = make_attempt_mark(context.folder, attempt.files, attempt.task_id)
+    mark = make_attempt_mark(context.folder, attempt.place, attempt.task_id)
     place = attempt.place
     failure = yield from run_setup(context, place, place.checks, log, mark)
     if failure:

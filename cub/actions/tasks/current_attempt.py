@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 from cub.errors import CubError
 from cub.files.internal_files import replace_file
 from cub.files.read_files import read_prefix
-from cub.files.signed_state import find_project_state, read_signed
+from cub.files.signed_state import find_project_state, find_state_folder, read_signed
 from cub.processes.process_tree import iter_ancestor_pids, iter_keeper_marks
 from cub.store.task_index import TaskIndex
 from cub.store.timestamps import utc_now
+from cub.text import describe_os_error
 
 RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE = "CUB_RUN", "CUB_TASK", "CUB_ATTEMPT"
 ATTEMPT_VARIABLES = (RUN_VARIABLE, TASK_VARIABLE, ATTEMPT_VARIABLE, "CUB_AGENT")
@@ -62,8 +63,8 @@ def write_attempt(mailbox: Path, task_id: str, run: str) -> None:
 def find_current_attempt(root: Path) -> CurrentAttempt | None:
     """Return the attempt at a task of the project at `root` that this process is in.
 
-    Return None for a person. What the run itself started is in no attempt, but in the run: then the
-    task is "".
+    Return None for a person. What the run itself started is in no attempt, but in the run, and so
+    is whoever works in a place beside it: then the task is "".
     """
     mailbox = find_mailbox(root)
     if mailbox.is_dir():
@@ -71,7 +72,8 @@ def find_current_attempt(root: Path) -> CurrentAttempt | None:
         return CurrentAttempt(str(facts.get("task", "")), mailbox, str(facts.get("at", "")))
     if mark := find_attempt_mark(root):
         return CurrentAttempt(mark.task_id, Path(mark.mailbox))
-    return CurrentAttempt("", None) if is_in_run(root) else None
+    is_place = find_state_folder().resolve() in root.resolve().parents
+    return CurrentAttempt("", None) if is_place or is_in_run(root) else None
 
 
 def is_in_run(root: Path) -> bool:
@@ -151,14 +153,17 @@ class CurrentAttempt(NamedTuple):
         """Save the request to close the task; return False if the mailbox can't be written.
 
         An agent's own sandbox may show the project alone: then the task is closed in the copy of
-        the store, which the run takes as the same request.
+        the store, which the run takes as the same request. Raises CubError if there is no copy.
         """
         tree = {"task": self.task_id, "reason": reason, "note": note}
         try:
             replace_file(
                 (self.mailbox or Path(os.devnull)) / REQUEST_FILE, [json.dumps(tree).encode()]
             )
-        except OSError:
+        except OSError as error:
+            if not self.timestamp:
+                what = f"cannot send the request to the run: {describe_os_error(error)}"
+                raise CubError(what) from error
             return False
         return True
 
@@ -196,14 +201,13 @@ def encode_mark(mark: AttemptMark) -> str:
 def find_attempt_mark(root: Path) -> AttemptMark | None:
     """Return the mark of the attempt that this process is in, if it is of `root`; or None.
 
-    Where an attempt sees the person's checkout, it is in an attempt at that as well.
+    It counts where an attempt can see the person's checkout.
     """
-    real = os.path.realpath(root)
     for text in iter_keeper_marks():
         try:
             mark = AttemptMark(*map(str, json.loads(text)))
         except (ValueError, TypeError):
             continue
-        if os.path.realpath(mark.root) == real or Path(mark.mailbox).parent in Path(real).parents:
+        if os.path.realpath(mark.root) == os.path.realpath(root):
             return mark
     return None

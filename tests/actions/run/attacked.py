@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from cub.files.signed_state import find_project_state
 from tests.actions.run.shop import Shop
 from tests.command_line import Result
@@ -12,8 +10,6 @@ from tests.processes.programs import until
 
 FIND = "K=$(ps -o ppid= $$ | tr -d ' '); C=$(ps -o ppid= $K | tr -d ' '); cat > /dev/null; "
 CHECK = "sh check.sh"
-# Until the run lets attempts work in places.
-awaits_places = pytest.mark.skip(reason="an attempt still works in the person's checkout")
 NOTES, SECRET = "a person's notes\n", "KEY=1\n"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from cub.errors import CubError
 from tests.actions.run import full_disk_run
-from tests.actions.run.attacked import CHECK, awaits_places, is_untouched, prepare
+from tests.actions.run.attacked import CHECK, is_untouched, prepare
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.actions.run.sound import require_told
@@ -28,7 +28,6 @@ def shop(copy_shop: CopyShop) -> Shop:
     return made
 
 
-@awaits_places
 @pytest.mark.parametrize(
     "shell",
     keep_few(
@@ -78,20 +77,6 @@ def test_a_folder_in_the_place_of_the_lock_in_git_is_named_with_what_to_do(shop:
         shop.run(checks=CHECK)
     assert str(error.value) == f"{lock.as_posix()}: this is a directory, not a file"
     assert error.value.hint == f"delete it: rm -r {lock.as_posix()}"
-
-
-@pytest.mark.parametrize("name", keep_few(["checks.log", "changes.patch", "result.json", "git"], 2))
-def test_a_link_in_the_place_of_what_is_shown_next_is_not_followed(
-    shop: Shop, tmp_path: Path, name: str
-) -> None:
-    theirs = tmp_path / "theirs"
-    theirs.write_text("theirs\n")
-    agent = f"echo 'A = 2' > a.py; git config core.pager x; ln -sf {theirs} $CUB_ATTEMPT/{name}"
-    shop.client(f"cat > /dev/null; {agent}")
-    done = shop.run(checks=CHECK, once=True)
-    assert done.outcomes == ["checks_failed"]
-    assert theirs.read_text() == "theirs\n"
-    assert is_untouched(shop)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits of processes are POSIX's")

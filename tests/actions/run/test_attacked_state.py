@@ -15,7 +15,7 @@ from cub.actions.tasks.stores import open_stores
 from cub.errors import CubError
 from cub.files.signed_state import find_project_state, read_signed
 from cub.project.project import Project
-from tests.actions.run.attacked import CHECK, attack, await_end, is_untouched, prepare
+from tests.actions.run.attacked import attack, prepare
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.conftest import git
@@ -30,25 +30,6 @@ _WAYS = ["env -u CUB_RUN -u CUB_TASK -u CUB_ATTEMPT", "env -i PYTHONPATH=$PYTHON
 @pytest.fixture
 def shop(copy_shop: CopyShop) -> Shop:
     return copy_shop(prepare)
-
-
-def _decision(ok: bool) -> str:
-    event = {"v": 1, "ev": "attempt_end", "task": "s-1", "n": 1, "ok": ok}
-    return json.dumps({"ok": ok, "message": "", "event": event, "status": "closed"})
-
-
-@pytest.mark.parametrize(
-    "folder", keep_few(["$CUB_ATTEMPT", "$(dirname $(find $HOME -name start.json))"], 1)
-)
-def test_a_forged_decision_is_none(shop: Shop, folder: str) -> None:
-    """7: it was carried out by the next run."""
-    forged = f"echo '{_decision(ok=True)}' > {folder}/decision.json; echo 'A = 2' > a.py"
-    assert attack(shop, f"{forged}; kill -9 $C; sleep 30").code == -9
-    await_end(shop)
-    done = shop.run(checks=CHECK, label="none")
-    assert [event["status"] for event in done.of("recovered")] == ["open"]
-    assert shop.status() == "open"
-    assert is_untouched(shop)
 
 
 @pytest.mark.parametrize("way", _WAYS)
@@ -81,9 +62,9 @@ def test_an_agent_can_not_trust_its_own_commands(shop: Shop, way: str) -> None:
 
 
 def test_an_agent_can_not_start_a_run(shop: Shop) -> None:
-    start = f"{_WAYS[0]} {_CUB} run --worktree --trust --harness mine --no-checks"
-    attack(shop, f"{start} 2> ../said; echo C > c.py")
-    assert "a run cannot be started inside an attempt" in (shop.root.parent / "said").read_text()
+    start = f"{_WAYS[0]} {_CUB} run --trust --harness mine --no-checks"
+    attack(shop, f"{start} 2> said; echo C > c.py")
+    assert "a run cannot be started inside an attempt" in (shop.root / "said").read_text()
     assert shop.status() == "closed"
 
 
@@ -110,8 +91,7 @@ def test_a_request_may_be_anything(shop: Shop, kind: str) -> None:
         "folder": "mkdir $R/request.json",
         "large": "truncate -s 20G $R/request.json",
     }[kind]
-    both = f"for R in $CUB_ATTEMPT $(dirname $(find $HOME -name start.json)); do {make}; done"
-    done = attack(shop, f"echo C > c.py; {both}")
+    done = attack(shop, f"echo C > c.py; R=$(dirname $(find $HOME -name attempt.json)); {make}")
     assert (done.code, shop.status()) == (0, "closed")
 
 
@@ -175,8 +155,8 @@ def test_nobody_else_can_read_what_decides(shop: Shop) -> None:
 
 
 def test_the_environment_of_an_agent_has_no_secret(shop: Shop) -> None:
-    attack(shop, "env > ../seen; tr '\\0' '\\n' < /proc/$K/cmdline >> ../seen; true")
-    seen = (shop.root.parent / "seen").read_bytes()
+    attack(shop, "cat /proc/*/environ /proc/*/cmdline | tr '\\0' '\\n' > seen; true")
+    seen = (shop.root / "seen").read_bytes()
     key = (find_project_state(shop.root).parents[1] / "key").read_bytes()
     assert key not in seen
     assert key.hex().encode() not in seen

@@ -468,17 +468,19 @@ def test_the_next_agent_does_not_start_with_settings_that_an_attempt_wrote(
 
 
 def test_a_file_that_changes_while_a_run_goes_on_is_not_executed(stall: Shop) -> None:
-    stall.write(".git/info/exclude", ".claude/\n")
     stall.write(_SETTINGS, '{"hooks": {}}')
+    stall.task("s-2")
+    stall.commit("settings")
     trust_project(_stores(stall), {})
 
     def each(event: Event) -> None:
-        if event["ev"] == "attempt_start":
+        if event["ev"] == "task_state" and event["task"] == "s-1":
             stall.write(_SETTINGS, '{"hooks": {"a": 1}}')
+            stall.commit("other settings")
 
     done = stall.run(trust=False, each=each)
-    assert done.outcomes == ["untrusted"]
-    assert not (stall.root / "made-s-1").exists()
+    assert done.outcomes == ["ok", "untrusted"]
+    assert not (stall.root / "made-s-2").exists()
 
 
 def test_what_was_shown_is_what_is_trusted(stall: Shop) -> None:

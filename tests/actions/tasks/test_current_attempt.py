@@ -13,6 +13,7 @@ import pytest
 from cub.actions.tasks.current_attempt import (
     REQUEST_FILE,
     AttemptMark,
+    CurrentAttempt,
     encode_mark,
     find_current_attempt,
     find_mailbox,
@@ -20,7 +21,7 @@ from cub.actions.tasks.current_attempt import (
     require_no_run,
 )
 from cub.errors import CubError
-from cub.files.signed_state import find_project_state, write_signed
+from cub.files.signed_state import find_project_state, find_state_folder, write_signed
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import run_and_capture
 from tests.actions.tasks.bakery import added, epic
@@ -75,15 +76,10 @@ def test_a_request_that_is_none(project: Path, put: Callable[[Path], object]) ->
     assert read_request(mailbox) == {}
 
 
-@pytest.mark.parametrize("where", [".", "../places/1/tree/inner"])
-def test_a_keeper_tells_it_where_the_checkout_or_the_tree_is_seen(
-    project: Path, home: Path, where: str
-) -> None:
+def test_a_keeper_tells_it_where_the_checkout_can_be_seen(project: Path, home: Path) -> None:
     """As where an attempt has no namespace; a project elsewhere has nothing to do with it."""
-    mark = encode_mark(AttemptMark(str(project), "s-1", str(project.parent / "places/1/mailbox")))
-    root = project / where
-    root.mkdir(parents=True, exist_ok=True)
-    names = [root.resolve().as_posix(), home.as_posix()]
+    mark = encode_mark(AttemptMark(str(project), "s-1", str(home / "mailbox")))
+    names = (project.as_posix(), home.as_posix())
     code = (
         "from pathlib import Path; from cub.actions.tasks.current_attempt import *; import sys;"
         "print([bool(find_current_attempt(Path(p))) for p in sys.argv[1:]])"
@@ -91,6 +87,20 @@ def test_a_keeper_tells_it_where_the_checkout_or_the_tree_is_seen(
     argv = ("/bin/sh", "-c", '"$@"; true', "sh", sys.executable, "-c", code, *names)
     spec = CommandSpec(argv, project, environment(home), mark=mark)
     assert b"[True, False]" in run_and_capture(spec, TimeLimits(20, None)).output
+
+
+def test_no_person_works_below_the_state_folder() -> None:
+    """As in a tree whose mailbox an agent without walls has deleted."""
+    attempt = find_current_attempt(find_state_folder() / "projects/x/runs/r-1/places/1/tree")
+    assert attempt
+    assert attempt.task_id == ""
+
+
+def test_a_request_without_a_copy_of_the_tasks_is_sent_or_fails(tmp_path: Path) -> None:
+    attempt = CurrentAttempt("s-1", tmp_path)
+    assert attempt.request_close("done", "")
+    with pytest.raises(CubError, match="cannot send the request to the run"):
+        attempt._replace(mailbox=tmp_path / "request.json").request_close("done", "")
 
 
 def test_a_new_task_below_an_epic_has_an_id_that_no_other_attempt_gives(project: Path) -> None:
