@@ -454,9 +454,7 @@ def _runs(scene: Scene) -> None:
     scene.json("runs", place.root, "run", "status")  # of the only one that there is
     scene.lines("run-event", place.root, *run, "locked", "--no-checks", code=1)
     scene.lines("run-event", place.root, *run, "auto", "--task", "s-2", "--no-checks", "--once")
-    scene.lines(
-        "run-event", place.root, *run, "stuck", "--once", "--worktree", "--no-checks", code=1
-    )
+    scene.lines("run-event", place.root, *run, "stuck", "--once", "--no-checks", code=1)
     place.configure(run={**SETTINGS, "checks": [NO_TEST]})
     unjudged = ("works", "--task", "s-5", "--once")
     scene.lines("run-event", place.root, *run, *unjudged, code=1)
@@ -487,12 +485,12 @@ def _leave_known_failures(scene: Scene, place: Shop, *words: str) -> None:
 
 
 def _work_apart(scene: Scene, place: Shop, *words: str) -> None:
-    """Leave changes beside a commit, in a work tree, that no check has judged."""
+    """Leave changes on a branch beside a commit, that no check has judged."""
     made = git(place.root, "commit-tree", "-p", "HEAD", "-m", "Bake", "HEAD^{tree}")
     git(place.root, "branch", "night", made.strip())
     unjudged = {**SETTINGS, "accept_unverified": True, "checks": [NO_TEST]}
     place.configure(run={**unjudged, "commit": False})
-    scene.lines("run-event", place.root, *words, "--worktree", "--branch", "night")
+    scene.lines("run-event", place.root, *words, "--branch", "night")
     place.configure(run={**SETTINGS, "accept_unverified": True})
 
 

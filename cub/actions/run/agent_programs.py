@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -12,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from cub import __version__
 from cub.actions.agent_readers import describe_cut_sources, describe_repeated_sources
 from cub.actions.run.agent_texts import prepare_agent_context
+from cub.actions.run.place_choice import is_in_place
 from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.current_attempt import build_environment
 from cub.errors import CubError
-from cub.git.process import try_git
 from cub.harness.acp_harness import ACP, AcpHarness
 from cub.harness.base import Harness
 from cub.harness.builtin import BuiltinHarness
@@ -195,18 +194,12 @@ def _name_key(harness: Harness) -> str:
 def _explain_missing(
     name: str, settings: RunSettings, project: Project, environ: Mapping[str, str]
 ) -> str:
-    """Say why a program can't be started; "" if it can.
-
-    A linked worktree has only what is committed. What another branch has is not looked up.
-    """
-    if not (settings.options.worktree and "/" in name and not name.startswith("/")):
+    """Say why a program can't be started; "" if it can. What another branch has is not looked up."""
+    if "/" not in name or name.startswith("/"):
         return explain_missing_program(name, project.root, environ)
-    if settings.branch_template:
+    if settings.branch_template or is_in_place(project.root, name, settings):
         return ""
-    answer = try_git(project.root, "ls-tree", "HEAD", "--", posixpath.normpath(name))
-    if answer.exit_code == 0 and not answer.stdout:
-        return f"{name} is not in the last commit, so the worktree does not have it"
-    return ""
+    return f"{name} is not in the last commit, so attempts do not have it"
 
 
 def _suggest_fix(why: str) -> str:

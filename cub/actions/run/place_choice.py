@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 from cub.actions.doctor.git_problems import FIRST_COMMIT_FIX, NO_COMMIT
@@ -12,6 +14,7 @@ from cub.actions.run.run_options import RunSettings
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.files.signed_state import find_state_folder
+from cub.git.process import try_git
 from cub.git.worktree import read_head
 from cub.place.checkout import Checkout, find_checkout
 from cub.place.linked_dependencies import (
@@ -53,3 +56,16 @@ def choose_place(stores: Stores, settings: RunSettings, environ: Mapping[str, st
         links = find_links_to_checkout(root, checks, environ, ignored_files.shared)
         require_own_dependencies(links)
     return PlaceChoice(checkout, kind, ignored_files, tuple(links))
+
+
+def is_in_place(root: Path, path: str, settings: RunSettings) -> bool:
+    """Return whether an attempt that begins from HEAD has a file, by its path from the project's
+    root; also if git can't tell.
+    """
+    top = find_checkout(root).toplevel
+    name = posixpath.normpath(posixpath.join(root.relative_to(top).as_posix(), path))
+    answer = try_git(top, "ls-tree", "HEAD", "--", name)
+    if answer.exit_code or answer.stdout:
+        return True
+    shared, included = choose_ignored_files(top, "HEAD", settings.share)
+    return name in included or name.startswith(tuple(f"{folder}/" for folder in shared))

@@ -47,7 +47,6 @@ class RunOptions:
     excuse_known_failures: bool = False
     allow_check_changes: bool = False
     branch: str = ""
-    worktree: bool = False
     with_changes: bool = False
     trust: bool = False
     exec_lines: tuple[str, ...] = ()

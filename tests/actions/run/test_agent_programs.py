@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cub.actions.run.agent_programs import list_agent_warnings, read_agent_versions
+from cub.actions.run.place_choice import is_in_place
 from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
 from cub.actions.tasks.stores import open_stores
 from cub.cli.commands.run.run_preview import preview_run
@@ -139,10 +140,25 @@ def test_the_path_is_the_one_that_the_client_gets(bakery: Shop, tmp_path: Path) 
 def test_a_program_of_the_project_is_looked_for_where_the_client_works(bakery: Shop) -> None:
     bakery.write("agent.sh", "#!/bin/sh\necho x > made\n").chmod(0o755)
     _clients(bakery, mine={"argv": ["./agent.sh"]})
-    refused = _refused(bakery, worktree=True)
-    assert "./agent.sh is not in the last commit" in refused.message
+    refused = _refused(bakery)
+    assert "./agent.sh is not in the last commit, so attempts do not" in refused.message
     bakery.commit("an agent")
-    assert bakery.run(worktree=True, once=True).outcomes == ["ok"]
+    assert bakery.run(once=True).outcomes == ["ok"]
+
+
+@pytest.mark.parametrize(
+    ("ignored", "is_there"), [("node_modules", True), (".env", True), ("build", False)]
+)
+def test_a_program_that_git_ignores_is_one_that_the_place_has(
+    bakery: Shop, ignored: str, is_there: bool
+) -> None:
+    bakery.write(".gitignore", f"{ignored}\n")
+    bakery.write(".worktreeinclude", ".env\n")
+    bakery.commit()
+    name = ignored if ignored == ".env" else f"{ignored}/.bin/agent"
+    bakery.write(name, "").chmod(0o755)
+    settings = resolve_settings(resolve_config(Project.load(bakery.root), {}).values, RunOptions())
+    assert is_in_place(bakery.root, f"./{name}", settings) is is_there
 
 
 def test_a_program_whose_name_has_a_placeholder_is_known_with_its_attempt(bakery: Shop) -> None:

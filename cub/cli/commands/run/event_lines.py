@@ -46,12 +46,11 @@ def _format_event_usage(event: Event) -> str:
 
 
 def _format_run_start(event: Event) -> Iterator[str]:
-    where = f" in {event['worktree']}" if event.get("worktree") else ""
     versions = event.get("versions") or {}
     names = (f"{name} {versions.get(name, '')}".strip() for name in event["harness"].split(","))
     choice = f" (auto: {event['choice']})" if event.get("choice") else ""
     model = f", model {event['model_choice']}" if event.get("model_choice") else ""
-    yield f"Run {event['run']} with {', '.join(names)}{choice}{model}{where}"
+    yield f"Run {event['run']} with {', '.join(names)}{choice}{model}"
     if event.get("permissions") == "bypass":
         yield add_style("The agent runs without permission prompts.", fg="yellow")
 
