@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -194,12 +195,17 @@ def _name_key(harness: Harness) -> str:
 def _explain_missing(
     name: str, settings: RunSettings, project: Project, environ: Mapping[str, str]
 ) -> str:
-    """Say why a program can't be started; "" if it can. What another branch has is not looked up."""
-    if "/" not in name or name.startswith("/"):
-        return explain_missing_program(name, project.root, environ)
-    if settings.branch_template or is_in_place(project.root, name, settings):
+    """Say why a program can't be started; "" if it can.
+
+    What another branch has is not looked up.
+    """
+    is_projects = "/" in name and not name.startswith("/")
+    if is_projects and settings.branch_template:
         return ""
-    return f"{name} is not in the last commit, so attempts do not have it"
+    why = explain_missing_program(name, project.root, environ)
+    if is_projects and not why and not is_in_place(project.root, name, settings):
+        return f"{name} is not in the last commit, so attempts do not have it"
+    return why
 
 
 def _suggest_fix(why: str) -> str:
