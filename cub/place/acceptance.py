@@ -103,6 +103,8 @@ def accept_commit(
     if not finish_interrupted_merge(checkout, patience):
         return _refuse(ref, _LOCKED)
     head = read_head(top)
+    if target.branch not in ("", head.branch):
+        target = target._replace(branch=_read_branch(top, target.branch) or target.branch)
     is_here = head.branch == target.branch
     tip = head.commit if is_here else read_commit(top, target.branch or "HEAD")
     name = target.branch.removeprefix("refs/heads/") or "HEAD"
@@ -142,6 +144,11 @@ def rebase_commit(git: TreeGit, commit: str, onto: str, base: str) -> RebaseResu
     return RebaseResult(tree)
 
 
+def _read_branch(toplevel: Path, ref: str) -> str:
+    """Return the branch that a symbolic ref leads to; "" for any other ref."""
+    return decode_output(try_git(toplevel, "symbolic-ref", "--quiet", ref).stdout).strip()
+
+
 def _refuse(ref: str, reason: str) -> Acceptance:
     return Acceptance("blocked", reason, ref, f"git merge {ref}")
 
@@ -172,8 +179,9 @@ def _move_branch(checkout: Checkout, target: BranchTip, commit: str, ref: str) -
 
 def _move_ref(checkout: Checkout, merge: FastForward, ref: str) -> bool:
     """Move a branch, or the detached HEAD, if it is still where the merge started from."""
-    words = ("update-ref", "--no-deref", "-m", f"merge {ref}: Fast-forward")
-    result = try_git(checkout.toplevel, *words, merge.ref, merge.commit, merge.old)
+    words = ("update-ref", *(["--no-deref"] if merge.ref == "HEAD" else []))
+    message = ("-m", f"merge {ref}: Fast-forward")
+    result = try_git(checkout.toplevel, *words, *message, merge.ref, merge.commit, merge.old)
     return not result.exit_code
 
 
@@ -208,8 +216,7 @@ def _lock_and_check(index: LockedIndex, merge: FastForward, patience: float) -> 
 
 
 def _find_reason(index: LockedIndex, merge: FastForward) -> str:
-    branch = try_git(index.checkout.toplevel, "symbolic-ref", "--quiet", "HEAD")
-    if (decode_output(branch.stdout).strip() or "HEAD") != merge.ref:
+    if (_read_branch(index.checkout.toplevel, "HEAD") or "HEAD") != merge.ref:
         return "another branch was checked out just now"
     if operation := find_operation(index.checkout):
         return f"{operation} is in progress in your checkout"

@@ -293,6 +293,21 @@ def test_a_branch_that_is_not_checked_out_moves_alone(
     assert everything(top) | {"/refs": 0} == before | {"/refs": 0}
 
 
+@pytest.mark.parametrize("where", ["main", "other"])
+def test_a_branch_that_refers_to_another_still_does(
+    top: Path, attempt: Attempt, where: str
+) -> None:
+    git(top, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+    git(top, "checkout", "-q", where)
+    commit = attempt.commit(WORK)
+    attempt.bring(commit)
+    target = BranchTip("refs/heads/alias", attempt.target.base)
+    assert accept_commit(attempt.checkout, target, commit, REF).state == "merged"
+    assert git(top, "symbolic-ref", "refs/heads/alias").strip() == "refs/heads/main"
+    assert not git(top, "status", "--porcelain")
+    is_merged(top, commit)
+
+
 def test_a_deleted_branch_is_not_made_again(top: Path, attempt: Attempt) -> None:
     git(top, "checkout", "-q", "other")
     git(top, "branch", "-q", "-D", "main")
