@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+import stat
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from cub.git import ObjectReader
-from cub.git.objects import SUBMODULE_MODE, TreeEntry
+from cub.git.objects import FOLDER_MODE, SUBMODULE_MODE, TreeEntry
 from cub.git.process import decode_output, join_nul, split_nul
+from cub.git.worktree import get_file_type
 from cub.place.checkout import TreeGit
 
 _EXECUTABLE = 0o100
@@ -117,24 +121,69 @@ def list_tree_files(git: TreeGit, tree: str) -> Mapping[str, TreeEntry]:
 
 def drop_paths(git: TreeGit, tree: str, paths: Collection[str]) -> str:
     """Return a tree that lacks some paths of `tree`."""
-    return replace_files(git, tree, {path: FileVersion(None) for path in paths})
+    return _edit_tree(git, tree, dict.fromkeys(paths))
 
 
 def replace_files(git: TreeGit, tree: str, files: Mapping[str, FileVersion]) -> str:
     """Return a tree like `tree` in which some files have another content, or are gone."""
-    if not files:
-        return tree
-    own = git.with_index("edited.index")
-    own.run("read-tree", tree)
-    gone = [path for path, version in files.items() if version.data is None]
-    own.run("update-index", "-z", "--force-remove", "--stdin", stdin=join_nul(gone))
-    rows = []
+    entries = dict[str, TreeEntry | None]()
     for path, version in files.items():
-        if version.data is not None:
-            words = ("hash-object", "-w", "--stdin", f"--path={path}")
-            oid = decode_output(own.run(*words, stdin=version.data)).strip()
-            mode = "100755" if version.mode & _EXECUTABLE else "100644"
-            rows.append(f"{mode} {oid}\t{path}")
-    if rows:
-        own.run("update-index", "--replace", "-z", "--index-info", stdin=join_nul(rows))
-    return own.read_line("write-tree")
+        if version.data is None:
+            entries[path] = None
+            continue
+        words = ("hash-object", "-w", "--stdin", f"--path={path}")
+        oid = decode_output(git.run(*words, stdin=version.data)).strip()
+        mode = 0o100755 if version.mode & _EXECUTABLE else 0o100644
+        entries[path] = TreeEntry(mode, oid)
+    return _edit_tree(git, tree, entries)
+
+
+def add_checkout_files(git: TreeGit, tree: str, paths: Sequence[str]) -> str:
+    """Return `tree` with some regular files as they are in the person's checkout."""
+    own = replace(git, tree=git.checkout.toplevel)
+    present = [path for path in paths if get_file_type(own.tree, path) == stat.S_IFREG]
+    names = "".join(f"{path}\n" for path in present).encode("utf-8", "surrogateescape")
+    oids = decode_output(own.run("hash-object", "-w", "--stdin-paths", stdin=names)).split()
+    entries = {p: TreeEntry(0o100644, oid) for p, oid in zip(present, oids, strict=True)}
+    return _edit_tree(git, tree, entries)
+
+
+def _edit_tree(git: TreeGit, tree: str, entries: Mapping[str, TreeEntry | None]) -> str:
+    """Return a tree with some entries, None for no entry, instead of those under their paths."""
+    if not entries:
+        return tree
+    rows = _list_entries(git, tree)
+    inner = defaultdict[str, dict[str, TreeEntry | None]](dict)
+    for path, entry in entries.items():
+        name, _, rest = path.partition("/")
+        if rest:
+            inner[name][rest] = entry
+        else:
+            rows[name] = entry
+    for name, below in inner.items():
+        old = rows.get(name)
+        edited = _edit_tree(git, old.oid if old and old.is_folder else "", below)
+        # Git has no folder with nothing in it.
+        is_empty = not any(_list_entries(git, edited).values())
+        rows[name] = None if is_empty else TreeEntry(FOLDER_MODE, edited)
+    left = {name: entry for name, entry in rows.items() if entry}
+    return _write_entries(git, left)
+
+
+def _list_entries(git: TreeGit, tree: str) -> dict[str, TreeEntry | None]:
+    found = dict[str, TreeEntry | None]()
+    for line in git.list_items("ls-tree", "-z", tree) if tree else ():
+        description, _, name = line.partition("\t")
+        mode, _, oid = description.split(" ")
+        found[name] = TreeEntry(int(mode, 8), oid)
+    return found
+
+
+def _write_entries(git: TreeGit, entries: Mapping[str, TreeEntry]) -> str:
+    """Write one tree, without those in it; return its id."""
+    kinds = {FOLDER_MODE: "tree", SUBMODULE_MODE: "commit"}
+    rows = [
+        f"{entry.mode:06o} {kinds.get(entry.mode, 'blob')} {entry.oid}\t{name}"
+        for name, entry in entries.items()
+    ]
+    return decode_output(git.run("mktree", "-z", stdin=join_nul(rows))).strip()

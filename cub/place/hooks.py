@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -67,6 +66,12 @@ def bind_hooks(checkout: Checkout, *, is_committing: bool) -> Sequence[Bind]:
     return (Bind(os.fspath(folder), os.fspath(folder)),)
 
 
+def has_commit_hooks(checkout: Checkout) -> bool:
+    """Return whether the person has hooks that decide on a commit."""
+    folder = find_hooks_folder(checkout)
+    return any(os.access(folder / name, os.X_OK) for name in _HOOKS)
+
+
 def run_commit_hooks(
     place: Place,
     tree: str,
@@ -81,8 +86,6 @@ def run_commit_hooks(
     """
     checkout, git = place.settings.checkout, place.checks
     folder = find_hooks_folder(checkout)
-    if not any(os.access(folder / name, os.X_OK) for name in _HOOKS):
-        return HookResult(tree, message)
     if folder == checkout.common_dir / "hooks" and place.settings.kind.name == "bound":
         folder = checkout.toplevel / ".git" / "hooks"
     commit = ("commit", "--quiet", "--allow-empty", "--file=-")
@@ -133,15 +136,3 @@ def make_commit(git: TreeGit, tree: str, parent: str, message: str) -> str:
     words = ("commit-tree", *option, "-p", parent, "-F", "-", tree)
     data = message.encode("utf-8", "surrogateescape") + b"\n"
     return decode_output(git.run(*words, stdin=data)).strip()
-
-
-def add_checkout_files(git: TreeGit, tree: str, paths: Sequence[str]) -> str:
-    """Return `tree` with some files as they are in the person's checkout.
-
-    Paths that git ignores there, and missing ones, are left out.
-    """
-    own = replace(git.with_index("records.index"), tree=git.checkout.toplevel)
-    present = [path for path in paths if (own.tree / path).is_file()]
-    own.run("read-tree", tree)
-    own.run("update-index", "--add", "--", *present)
-    return own.read_line("write-tree")

@@ -102,6 +102,7 @@ class Place:
     laid: dict[str, bytes] = field(default_factory=dict)
     _base: Base | None = None
     _checked_tree: str = ""
+    _touched: set[Path] = field(default_factory=set)  # trees that commands have run in
     _taken: RepositorySettings | None = None
     _modules: dict[str, Checkout] = field(default_factory=dict)
     _setups: dict[str, TreeSetup] = field(default_factory=dict)
@@ -164,6 +165,7 @@ class Place:
         """
         self._check_out(self.tree, self.base.tree)
         self.laid = dict(laid)
+        self._touched.update([self.folder.tree] if laid else [])
         for path, data in laid.items():
             file = self.folder.tree / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -237,6 +239,7 @@ class Place:
 
     def confine(self, command: CommandSpec, tree: TreeGit) -> CommandSpec:
         """Return a command as one that runs behind the walls, in one of the trees."""
+        self._touched.add(tree.tree)
         settings = self.settings
         environ = {**command.environ}
         if settings.kind.name == "aside":
@@ -263,7 +266,8 @@ class Place:
         settings, toplevel = self.settings, self.settings.checkout.toplevel
         kept = self.get_setup(git).prepare(git, tree, settings.setup_commands)
         remove_folder_links(git.tree, settings.shared)
-        check_out_tree(git, tree, kept)
+        check_out_tree(git, tree, kept, is_touched=git.tree in self._touched)
+        self._touched.discard(git.tree)
         alternates = [self.folder.link_objects("main"), self.folder.objects]
         hidden = (*settings.shared, *settings.included, *kept)
         head = (parent or self.base.commit, self.base.branch)

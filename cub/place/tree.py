@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
 from cub.errors import CubError
 from cub.git.objects import SUBMODULE_MODE
 from cub.git.process import join_nul
-from cub.git.tool_artifacts import TOOL_ARTIFACT_PATTERNS
+from cub.git.tool_artifacts import is_tool_artifact
 from cub.place.checkout import TreeGit
 from cub.place.folder import empty_folder, escape_pattern, make_folders_usable
 
-# Whatever a tree of cub's own makes of a path, it is written as its tree has it.
-_EXCLUDED = tuple(word for pattern in TOOL_ARTIFACT_PATTERNS for word in ("-x", pattern))
+_FIELDS = {"1": 8, "2": 9, "u": 10}  # before the path, by the first word of a line
 
 
 class TreeState(NamedTuple):
@@ -32,13 +31,16 @@ class TreeState(NamedTuple):
     oversized_files: tuple[str, ...] = ()
 
 
-def check_out_tree(git: TreeGit, tree: str, kept: Iterable[str] = ()) -> None:
+def check_out_tree(
+    git: TreeGit, tree: str, kept: Iterable[str] = (), *, is_touched: bool = True
+) -> None:
     """Make the files exactly those of `tree`: what differs is written, the rest stays.
 
-    Other files are deleted, except for the `kept` paths. Raises CubError if git can't, for example
-    for lack of space.
+    Other files are deleted, except for the `kept` paths; there are none if nothing has touched the
+    files since they were checked out. Raises CubError if git can't, for example for lack of space.
     """
-    make_folders_usable(git.tree)
+    if is_touched:
+        make_folders_usable(git.tree)
     words = ("read-tree", "--reset", "-u", tree)
     try:
         git.run(*words, allow_fetch=True)
@@ -47,7 +49,8 @@ def check_out_tree(git: TreeGit, tree: str, kept: Iterable[str] = ()) -> None:
         git.index.with_name(f"{git.index.name}.lock").unlink(missing_ok=True)
         empty_folder(git.tree)
         git.run(*words, allow_fetch=True)
-    git.run("clean", "-ffdxq", *(f"--exclude=/{escape_pattern(path)}" for path in kept))
+    if is_touched:
+        git.run("clean", "-ffdxq", *(f"--exclude=/{escape_pattern(path)}" for path in kept))
 
 
 def list_other_paths(git: TreeGit) -> list[str]:
@@ -62,23 +65,28 @@ def read_tree_state(
 ) -> TreeState:
     """Add the files to the index as git would, and return its tree. Raises CubError.
 
-    Excluded paths stay what the index has: what they are now is no part of the tree.
+    Excluded paths stay what the index has: what they are now is no part of the tree. The same goes
+    for what tools leave behind, such as bytecode.
     """
     make_folders_usable(git.tree)
-    modules = read_submodule_commits(git)
-    words = ("ls-files", "-z", "-m", "-d", "-o", "--exclude-standard", *_EXCLUDED)
-    listed = dict.fromkeys(git.list_items(*words))
-    repositories = tuple(path for path in listed if path.endswith("/"))
-    paths = [p for p in listed if p[-1] != "/" and p not in modules and not is_excluded(p)]
+    words = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all")
+    more = ("--ignored=matching", "--ignore-submodules=all")
+    changed, repositories, ignored = list[str](), list[str](), list[str]()
+    for line in git.list_items(*words, *more):
+        kind, _, path = line.partition(" ")
+        if kind == "?" and not is_tool_artifact(path.rstrip("/")):
+            (repositories if path.endswith("/") else changed).append(path)
+        elif kind == "!":
+            ignored.append(path)
+        elif kind in _FIELDS and line[3] != ".":  # differs from the index
+            changed.append(line.split(" ", _FIELDS[kind])[-1])
+    paths = [path for path in changed if not is_excluded(path)]
     oversized = tuple(path for path in paths if _is_oversized(git, path, max_file_size))
-    if oversized:
-        paths = [path for path in paths if path not in oversized]
-    if paths:
-        _make_readable(git, paths)
-        words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-        git.run(*words, stdin=join_nul(paths))
-    tree = git.read_line("write-tree")
-    return TreeState(tree, tuple(_iter_ignored(git, is_excluded)), repositories, oversized)
+    paths = [path for path in paths if path not in oversized]
+    _make_readable(git, paths)
+    tree = update_tree(git, paths) if paths else git.read_line("write-tree")
+    left = tuple(path for path in ignored if not is_excluded(path))
+    return TreeState(tree, left, tuple(repositories), oversized)
 
 
 def list_edited_paths(git: TreeGit) -> list[str]:
@@ -103,13 +111,6 @@ def read_submodule_commits(git: TreeGit) -> dict[str, str]:
     rows = git.list_items("ls-files", "-z", "--stage")
     fields = (row.partition("\t") for row in rows if row.startswith(f"{SUBMODULE_MODE:o} "))
     return {path: facts.split(" ")[1] for facts, _, path in fields}
-
-
-def _iter_ignored(git: TreeGit, is_excluded: Callable[[str], bool]) -> Iterator[str]:
-    words = ("ls-files", "-z", "-o", "-i", "--exclude-standard", "--directory")
-    for path in git.list_items(*words):
-        if not is_excluded(path):
-            yield path
 
 
 def _is_oversized(git: TreeGit, path: str, max_file_size: int) -> bool:

@@ -31,8 +31,8 @@ from cub.place.acceptance import (
     keep_commit,
     rebase_commit,
 )
-from cub.place.changes import write_patch
-from cub.place.hooks import HookResult, add_checkout_files, make_commit, run_commit_hooks
+from cub.place.changes import add_checkout_files, write_patch
+from cub.place.hooks import HookResult, has_commit_hooks, make_commit, run_commit_hooks
 from cub.place.place import Base, Place
 from cub.processes.command import TimeLimits
 from cub.prompt.templates import render_commit_message
@@ -93,6 +93,8 @@ def _run_hooks(
 ) -> Generator[Event, None, HookResult | Verdict]:
     """Run the person's hooks, and the checks on what they have made of the files."""
     place, limits = attempt.place, TimeLimits(context.settings.timeout, None)
+    if not has_commit_hooks(place.settings.checkout):
+        return HookResult(attempt.tree, message)
     place.check_out(attempt.tree, attempt.head or attempt.base.commit)
     hooks = run_commit_hooks(place, attempt.tree, message, context.environ, limits)
     if hooks.failure:
