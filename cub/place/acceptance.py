@@ -74,9 +74,11 @@ def bring_objects(checkout: Checkout, objects: Path, commit: str, base: str) -> 
         raise make_git_error("index-pack", result)
 
 
-def keep_commit(checkout: Checkout, ref: str, commit: str) -> None:
-    """Make a ref for a commit, which must be new or the same. Raises CubError if it is neither."""
-    words = ("-c", "core.fsync=all", "update-ref", "--create-reflog", ref, commit, "")
+def keep_commit(checkout: Checkout, ref: str, commit: str, replaced: str = "") -> None:
+    """Make a ref for a commit. Raises CubError if it keeps any other than `replaced` ("" for none)
+    or the commit itself.
+    """
+    words = ("-c", "core.fsync=all", "update-ref", "--create-reflog", ref, commit, replaced)
     result = try_git(checkout.toplevel, *words)
     if result.exit_code and read_commit(checkout.toplevel, ref) != commit:
         raise make_git_error("update-ref", result)

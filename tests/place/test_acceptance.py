@@ -539,6 +539,8 @@ def test_a_kept_ref_is_not_moved(top: Path, attempt: Attempt) -> None:
     with pytest.raises(CubError):
         keep_commit(attempt.checkout, REF, second)
     assert kept(top) == first
+    keep_commit(attempt.checkout, REF, second, first)
+    assert kept(top) == second
 
 
 def test_objects_that_git_would_not_check_out_are_refused(top: Path, attempt: Attempt) -> None:

@@ -148,7 +148,7 @@ def _commit(
     if attempt.recorded:
         withdraw_outcome(context.current_stores, attempt.recorded._asdict())
         attempt.recorded = None
-    work.replace_kept_commit(ref, is_blocked=acceptance.state == "blocked")
+    work.replace_kept_commit(head, ref, is_blocked=acceptance.state == "blocked")
     return head, acceptance
 
 
@@ -192,15 +192,15 @@ class AcceptedWork:
         target = BranchTip(base.branch, base.tip)
         return accept_commit(checkout, target, head, ref, self.stores, changes=changes)
 
-    def replace_kept_commit(self, ref: str, *, is_blocked: bool) -> None:
+    def replace_kept_commit(self, head: str, ref: str, *, is_blocked: bool) -> None:
         """Delete the ref; have it keep the commit without the stores if a person is to merge it."""
         checkout = self.place.settings.checkout
-        run_git(checkout.toplevel, "update-ref", "-d", ref)
-        if is_blocked:
-            work = replace(self, stores=())
-            head = work.make_commit()
-            bring_objects(checkout, self.place.folder.objects, head, self.base.tip)
-            keep_commit(checkout, ref, head)
+        if not is_blocked:
+            run_git(checkout.toplevel, "update-ref", "-d", ref, head)
+            return
+        new = replace(self, stores=()).make_commit()
+        bring_objects(checkout, self.place.folder.objects, new, self.base.tip)
+        keep_commit(checkout, ref, new, head)
 
 
 def name_kept_ref(run: str, task: str, number: int) -> str:
