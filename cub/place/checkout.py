@@ -10,7 +10,12 @@ from typing import IO
 
 from cub.errors import CubError
 from cub.git.process import decode_output, run_git, split_nul, try_git
-from cub.git.worktree import find_common_dir, find_git_dir, require_repository
+from cub.git.worktree import (
+    find_common_dir,
+    find_git_dir,
+    is_bare_repository,
+    require_repository,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +38,13 @@ class Checkout:
 def find_checkout(folder: Path) -> Checkout:
     """Return the checkout around `folder`. Raises CubError if there is none."""
     toplevel = require_repository(folder)
-    common_dir = find_common_dir(toplevel)
+    git_dir = Path(os.path.realpath(find_git_dir(toplevel)))
+    # In a submodule, `.git` is a file, too, but that leads to the repository itself.
+    own = git_dir if is_bare_repository(git_dir) else None
+    common_dir = own or find_common_dir(toplevel)
     if common_dir is None:
         raise CubError("git's own directory cannot be read", where=toplevel.as_posix())
-    return Checkout(toplevel, Path(os.path.realpath(find_git_dir(toplevel))), common_dir)
+    return Checkout(toplevel, git_dir, common_dir)
 
 
 @dataclass(frozen=True, slots=True)

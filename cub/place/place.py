@@ -221,7 +221,8 @@ class Place:
         return tuple(
             path
             for path, checkout in self._modules.items()
-            if list_edited_paths(self._open_tree(checkout, self.folder.tree, path))
+            if (self.folder.tree / path).is_dir()
+            and list_edited_paths(self._open_tree(checkout, self.folder.tree, path))
         )
 
     def holds(self, tree: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,20 @@ def test_an_extension_whose_sources_changed_is_not_in_the_tree_of_checks(
     assert (place.folder.checks / "src/a.so").exists() is is_there
     place.check_out(place.base.tree)
     assert (place.folder.checks / "src/a.so").exists()
+
+
+def test_a_submodule_that_an_attempt_removed_is_not_a_changed_one(
+    checkout: Path, empty_repository: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(empty_repository, tmp_path / "lib")
+    (tmp_path / "lib" / "l.py").touch()
+    git(tmp_path / "lib", "add", ".")
+    git(tmp_path / "lib", "commit", "-qm", "start")
+    allow = ("-c", "protocol.file.allow=always")
+    git(checkout, *allow, "submodule", "add", "-q", f"{tmp_path}/lib", "lib")
+    git(checkout, "commit", "-qm", "submodule")
+    place = _begin(checkout, tmp_path / "place", _ASIDE)
+    (place.folder.tree / "lib" / "l.py").write_text("edited\n", encoding="utf-8")
+    assert place.list_changed_submodules() == ("lib",)
+    shutil.rmtree(place.folder.tree / "lib")
+    assert place.list_changed_submodules() == ()
