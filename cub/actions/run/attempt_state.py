@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
 from cub.actions.run import run_folders
@@ -113,6 +113,7 @@ def save_start(context: RunContext, attempt: Attempt) -> None:
         "at": context.timestamp,
         "charged": attempt.history.counted_attempts,
         "place": attempt.place.folder.path.as_posix(),
+        "kind": astuple(attempt.place.settings.kind),
         "base": list(attempt.base),
         "excluded": attempt.place.list_excluded_paths(),
     }

@@ -23,6 +23,7 @@ from cub.actions.run.task_queue import (
     read_with_epics,
     withdraw_outcome,
 )
+from cub.actions.tasks.attempt_edits import apply_attempt_edits, read_attempt_edits
 from cub.actions.tasks.stores import Stores
 from cub.actions.tasks.transitions import close_task, reset_task
 from cub.errors import CubError
@@ -106,6 +107,7 @@ def _finish_attempt(stores: Stores, folder: RunFolder, files: AttemptFolder) -> 
     start = files.read_state(run_folders.START_FILE)
     decision = files.read_state(run_folders.DECISION_FILE)
     place = _open_place(stores, start)
+    messages = _take_over_edits(stores, place, str(start.get("task")))
     if decision.get("ok"):
         done = _carry_out(stores, files, decision, place, start)
     else:
@@ -119,18 +121,27 @@ def _finish_attempt(stores: Stores, folder: RunFolder, files: AttemptFolder) -> 
     elif done.head:
         event["git"] = {**event.get("git", {}), "head": done.head}
     result, task = _save_result(stores, files, event, status, done.why), start.get("task")
-    notices = (
-        _make_event(stores, "notice", folder.id, task=task, text=text) for text in done.messages
-    )
+    texts = (*messages, *done.messages)
+    notices = (_make_event(stores, "notice", folder.id, task=task, text=text) for text in texts)
     return [result, *notices]
 
 
 def _open_place(stores: Stores, start: dict[str, Any]) -> Place:
-    """Return the place of a killed attempt, to read what is in it; no command is run there."""
+    """Return the place of a killed attempt, with the walls that it had for hooks and filters."""
     excluded = tuple(map(str, start.get("excluded", ())))
-    checkout, kind = find_checkout(stores.root), PlaceKind("aside", "none", "")
+    checkout, kind = find_checkout(stores.root), PlaceKind(*start["kind"])
     settings = PlaceSettings(checkout, stores.root, kind, private=excluded)
     return Place(PlaceFolder(Path(str(start.get("place", "")))), settings)
+
+
+def _take_over_edits(stores: Stores, place: Place, task: str) -> list[str]:
+    """Take over what the attempt did to its copy of the tasks; return messages.
+
+    The store of now stands for the one that was copied: what somebody has changed since is newer.
+    """
+    with stores.transaction() as transaction:
+        edits = read_attempt_edits(place.root, transaction.tasks.data, task)
+        return apply_attempt_edits(transaction, edits)
 
 
 def _carry_out(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.actions.run.attacked import CHECK, prepare
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
+from tests.cli.commands.run.started import started
 from tests.conftest import git
 
 _CUB = f"{sys.executable} -m cub"
@@ -73,3 +75,16 @@ def test_the_person_may_do_both_while_a_run_is_on(shop: Shop) -> None:
 
     shop.run(checks=CHECK, once=True, each=act)
     assert (results, shop.status("s-2")) == ([0, 0], "closed")
+
+
+def test_what_an_attempt_added_before_a_kill_is_taken_over(shop: Shop) -> None:
+    adds = f"{_CUB} task add 'Found on the way'; {_CUB} task edit s-1 -m 'half done'"
+    shop.client(f"cat > /dev/null; {adds}; echo begun; sleep 100")
+    run = started(shop, "--harness", "mine")
+    run.send_signal(signal.SIGKILL)
+    run.communicate()
+    done = shop.run(checks=CHECK, label="none")
+    assert [event["status"] for event in done.of("recovered")] == ["open"]
+    titles = {shop.record(task.id)["title"] for task in shop.tasks()}
+    assert titles == {"Do s-1", "Found on the way"}
+    assert shop.record()["notes"].endswith("half done")
