@@ -10,19 +10,18 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 
-from cub.git.process import split_nul, try_git
-from cub.place.checkout import Checkout
-
-_KEYS = r"^filter\..*\.(clean|smudge|process)$"
+_KEY = re.compile(r"filter\..*\.(clean|smudge|process)")
 # These programs keep objects or keys in git's directory, and execute nothing of a tree.
 _OUTSIDE = re.compile(r"\s*(git[- ]lfs|git-crypt)( [\w%-]+)*\s*")
 
 
-def read_filters(checkout: Checkout) -> dict[str, str]:
+def select_filters(values: Mapping[str, str]) -> dict[str, str]:
     """Return the commands of filters that could execute something of a tree, by their settings."""
-    rows = split_nul(try_git(checkout.toplevel, "config", "--null", "--get-regexp", _KEYS).stdout)
-    pairs = (row.partition("\n")[::2] for row in rows)
-    return {key: line for key, line in pairs if line and not _OUTSIDE.fullmatch(line)}
+    return {
+        key: line
+        for key, line in values.items()
+        if _KEY.fullmatch(key) and line and not _OUTSIDE.fullmatch(line)
+    }
 
 
 def confine_filters(

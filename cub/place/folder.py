@@ -1,23 +1,16 @@
-"""Lay out a place in cub's state folder, and make the repositories of its two trees."""
+"""Lay out a place in cub's state folder."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import stat
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cub.git.process import decode_output, split_nul, try_git
+from cub.git.process import decode_output
 from cub.place.checkout import Checkout, TreeGit
 
-# The person's settings that decide what a file's object is, who commits, and what a filter does.
-_COPIED = ("filter.", "user.", "core.autocrlf", "core.eol", "core.safecrlf", "core.filemode",
-           "core.symlinks", "core.ignorecase", "core.precomposeunicode",
-           "core.hookspath", "extensions.objectformat")  # fmt: skip
-_LISTED_REFS = ("refs/heads", "refs/tags", "refs/remotes")
 _MAX_LINK_DEPTH = 5  # of alternates, as git has it
 
 
@@ -132,97 +125,6 @@ def _remove_file(path: str) -> None:
         os.unlink(path)  # noqa: PTH108
 
 
-@dataclass(frozen=True, slots=True)
-class RepositorySettings:
-    """Hold what the repositories of a place take over from the person's.
-
-    `config` is the text of a configuration, `refs` that of packed refs without the branch, and
-    `excluded` that of `info/exclude`.
-    """
-
-    config: bytes
-    refs: Mapping[str, str]
-    excluded: bytes
-    shallow: bytes
-
-
-def read_repository_settings(checkout: Checkout) -> RepositorySettings:
-    """Read what the repositories of a place take over from the person's."""
-    words = ("config", "--local", "--null", "--list")
-    listed = split_nul(try_git(checkout.toplevel, *words).stdout)
-    pairs = [line.partition("\n") for line in listed if line.startswith(_COPIED)]
-    refs = try_git(
-        checkout.toplevel, "for-each-ref", "--format=%(refname) %(objectname)", *_LISTED_REFS
-    )
-    names = [line.partition(" ")[::2] for line in decode_output(refs.stdout).splitlines()]
-    return RepositorySettings(
-        _format_config([(key, value) for key, _, value in pairs]),
-        dict(names),
-        _read_file(checkout.common_dir / "info" / "exclude"),
-        _read_file(checkout.common_dir / "shallow"),
-    )
-
-
-def _format_config(pairs: Iterable[tuple[str, str]]) -> bytes:
-    """Return the text of a configuration file (git-config(1), syntax)."""
-    version = 1 if any(key == "extensions.objectformat" for key, _ in pairs) else 0
-    lines = [f"[core]\n\trepositoryformatversion = {version}\n\tbare = false\n"]
-    for key, value in pairs:
-        section, _, rest = key.partition(".")
-        inner, _, name = rest.rpartition(".")
-        subsection = f' "{_escape(inner)}"' if inner else ""
-        quoted = _escape(value).replace("\n", "\\n")
-        lines.append(f'[{section}{subsection}]\n\t{name} = "{quoted}"\n')
-    return "".join(lines).encode("utf-8", "surrogateescape")
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def write_repository(
-    git: TreeGit,
-    settings: RepositorySettings,
-    alternates: Iterable[Path],
-    head: tuple[str, str],
-    excluded: Iterable[str] = (),
-) -> None:
-    """Make `.git` in a tree anew: what a command in it has made of the last one is gone.
-
-    `head` has the commit and the branch ("" for none). `excluded` are paths that git ignores there.
-    """
-    folder = git.tree / ".git"
-    empty_folder(folder)
-    for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "hooks"):
-        (folder / name).mkdir(parents=True)
-    commit, branch = head
-    refs = dict(settings.refs) | ({branch: commit} if branch else {})
-    text = "".join(f"{oid} {name}\n" for name, oid in sorted(refs.items()))
-    lines = "".join(f"/{escape_pattern(path)}\n" for path in excluded)
-    contents = {
-        "HEAD": f"ref: {branch}\n" if branch else f"{commit}\n",
-        "packed-refs": text,
-        "objects/info/alternates": "".join(f"{os.fspath(path)}\n" for path in alternates),
-    }
-    for name, content in contents.items():
-        (folder / name).write_bytes(content.encode("utf-8", "surrogateescape"))
-    (folder / "config").write_bytes(settings.config)
-    separator = b"\n" if settings.excluded and not settings.excluded.endswith(b"\n") else b""
-    exclude = settings.excluded + separator + lines.encode("utf-8", "surrogateescape")
-    (folder / "info" / "exclude").write_bytes(exclude)
-    if settings.shallow:
-        (folder / "shallow").write_bytes(settings.shallow)
-    with suppress(FileNotFoundError):  # a tree without files
-        shutil.copy2(git.index, folder / "index")  # with its time: git compares those of files
-
-
 def escape_pattern(path: str) -> str:
     """Return a pattern of `.gitignore` that means this path alone, with "/" before it."""
     return "".join(f"\\{char}" if char in "\\*?[ !#" else char for char in path)
-
-
-def _read_file(path: Path) -> bytes:
-    try:
-        return path.read_bytes() if stat.S_ISREG(path.stat().st_mode) else b""
-    except OSError:
-        return b""

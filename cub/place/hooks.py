@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cub.checks.terminal_text import to_plain_text
-from cub.git.process import decode_output, split_nul, strip_git_variables, try_git
+from cub.git.process import decode_output, split_nul, strip_git_variables
 from cub.masking import mask_text
-from cub.place.checkout import Checkout, TreeGit
+from cub.place.checkout import Checkout
 from cub.place.tree import list_edited_paths, update_tree
 from cub.place.walls import Bind
 from cub.processes.command import CommandSpec, StopRequest, TimeLimits
@@ -38,24 +38,11 @@ class HookResult(NamedTuple):
     failure: str = ""
 
 
-def find_hooks_folder(checkout: Checkout) -> Path:
-    """Return the folder of the person's hooks: that of `core.hooksPath`, or the usual one."""
-    words = ("config", "--show-scope", "-z", "--type=path", "--get-all", "core.hooksPath")
-    fields = split_nul(try_git(checkout.toplevel, *words).stdout)
-    named = [
-        path
-        for scope, path in zip(fields[::2], fields[1::2], strict=False)
-        if scope != "command"  # cub's own git runs no hook
-    ]
-    return checkout.toplevel / named[-1] if named else checkout.common_dir / "hooks"
-
-
-def bind_hooks(checkout: Checkout, *, is_committing: bool) -> Sequence[Bind]:
+def bind_hooks(checkout: Checkout, folder: Path, *, is_committing: bool) -> Sequence[Bind]:
     """Return what makes the person's hooks visible in a tree, unchanged by an attempt.
 
     Hooks among the project's files are the attempt's to edit, except where the commit is made.
     """
-    folder = find_hooks_folder(checkout)
     if not folder.is_dir():
         return ()
     if folder == checkout.common_dir / "hooks":
@@ -66,9 +53,9 @@ def bind_hooks(checkout: Checkout, *, is_committing: bool) -> Sequence[Bind]:
     return (Bind(os.fspath(folder), os.fspath(folder)),)
 
 
-def has_commit_hooks(checkout: Checkout) -> bool:
+def has_commit_hooks(place: Place) -> bool:
     """Return whether the person has hooks that decide on a commit."""
-    folder = find_hooks_folder(checkout)
+    folder = place.person.hooks_folder
     return any(os.access(folder / name, os.X_OK) for name in _HOOKS)
 
 
@@ -85,7 +72,7 @@ def run_commit_hooks(
     Raises CubError if what they leave can't be read.
     """
     checkout, git = place.settings.checkout, place.checks
-    folder = find_hooks_folder(checkout)
+    folder = place.person.hooks_folder
     if folder == checkout.common_dir / "hooks" and place.settings.kind.name == "bound":
         folder = checkout.toplevel / ".git" / "hooks"
     commit = ("commit", "--quiet", "--allow-empty", "--file=-")
@@ -125,14 +112,12 @@ def _run(
     return captured.out, ""
 
 
-def make_commit(git: TreeGit, tree: str, parent: str, message: str) -> str:
+def make_commit(place: Place, tree: str, parent: str, message: str) -> str:
     """Make a commit of the person's, signed if they sign theirs; return its id.
 
     Raises CubError if git can't, for example if it does not know who commits.
     """
-    signs = try_git(git.tree, "config", "--type=bool", "--get", "commit.gpgSign",
-                    environ=git.environ)  # fmt: skip
-    option = ("-S",) if signs.stdout.strip() == b"true" else ()
+    option = ("-S",) if place.person.signs_commits else ()
     words = ("commit-tree", *option, "-p", parent, "-F", "-", tree)
     data = message.encode("utf-8", "surrogateescape") + b"\n"
-    return decode_output(git.run(*words, stdin=data)).strip()
+    return decode_output(place.tree.run(*words, stdin=data)).strip()

@@ -13,16 +13,11 @@ from cub.files.read_files import read_prefix
 from cub.files.signed_state import find_project_state, find_state_folder
 from cub.git.process import make_config_variables
 from cub.place.checkout import Checkout, TreeGit, find_checkout
-from cub.place.filters import confine_filters, read_filters
-from cub.place.folder import (
-    PlaceFolder,
-    RepositorySettings,
-    empty_folder,
-    read_repository_settings,
-    write_repository,
-)
+from cub.place.filters import confine_filters
+from cub.place.folder import PlaceFolder, empty_folder
 from cub.place.hooks import bind_hooks
 from cub.place.linked_dependencies import CheckoutLink, make_tree_variables
+from cub.place.repository import RepositorySettings, read_repository_settings, write_repository
 from cub.place.setup_files import TreeSetup
 from cub.place.shared_files import copy_included_files, list_stale_extensions
 from cub.place.shared_links import (
@@ -103,10 +98,16 @@ class Place:
     _base: Base | None = None
     _checked_tree: str = ""
     _touched: set[Path] = field(default_factory=set)  # trees that commands have run in
-    _taken: RepositorySettings | None = None
+    _person: RepositorySettings | None = None
     _modules: dict[str, Checkout] = field(default_factory=dict)
     _setups: dict[str, TreeSetup] = field(default_factory=dict)
-    _filters: dict[Path, dict[str, str]] = field(default_factory=dict)
+
+    @property
+    def person(self) -> RepositorySettings:
+        """Return the settings of the person's repository, as they were before the attempt."""
+        if self._person is None:
+            self._person = read_repository_settings(self.settings.checkout)
+        return self._person
 
     @property
     def tree(self) -> TreeGit:
@@ -149,13 +150,11 @@ class Place:
         self.folder.remove()
         self.folder.prepare()
         self.folder.add_repository(self.settings.checkout, "main")
-        self._taken = read_repository_settings(self.settings.checkout)
 
     def set_base(self, base: Base) -> None:
         """Have the trees begin from `base` from here on."""
         self._base = base
-        self._taken = read_repository_settings(self.settings.checkout)
-        self._filters.clear()
+        self._person = None
         empty_folder(self.folder.mailbox)
 
     def begin(self, laid: Mapping[str, bytes]) -> None:
@@ -263,7 +262,6 @@ class Place:
         return self.read_file(path, len(data)) == data and os.path.lexists(self.folder.tree / path)
 
     def _check_out(self, git: TreeGit, tree: str, parent: str = "") -> None:
-        taken = self._taken or read_repository_settings(self.settings.checkout)
         settings, toplevel = self.settings, self.settings.checkout.toplevel
         kept = self.get_setup(git).prepare(git, tree, settings.setup_commands)
         remove_folder_links(git.tree, settings.shared)
@@ -272,7 +270,7 @@ class Place:
         alternates = [self.folder.link_objects("main"), self.folder.objects]
         hidden = (*settings.shared, *settings.included, *kept)
         head = (parent or self.base.commit, self.base.branch)
-        write_repository(git, taken, alternates, head, hidden)
+        write_repository(git, self.person, alternates, head, hidden)
         self._fill_submodules(git)
         stale = self.list_stale_extensions(tree)
         included = [path for path in settings.included if path not in stale]
@@ -309,10 +307,9 @@ class Place:
 
     def _open_tree(self, checkout: Checkout, tree: Path, inner: str = "") -> TreeGit:
         """Return git for a tree, or for a submodule of it, with filters behind the walls."""
-        git, key = self.folder.open_tree(checkout, tree, inner), checkout.git_dir
-        if key not in self._filters:
-            self._filters[key] = read_filters(checkout)
-        if not (filters := self._filters[key]):
+        git = self.folder.open_tree(checkout, tree, inner)
+        person = read_repository_settings(checkout) if inner else self.person
+        if not (filters := person.filters):
             return git
         whole = self.folder.open_tree(self.settings.checkout, tree)
         command = CommandSpec((), self.get_inner_top(whole) / inner, os.environ)
@@ -332,7 +329,9 @@ class Place:
             Bind(os.fspath(self.folder.objects), os.fspath(self.folder.objects)),
             Bind(os.fspath(self.folder.mailbox), os.fspath(self.inner_mailbox), is_writable=True),
             *([Bind(os.fspath(runs), os.fspath(runs))] if runs.is_dir() else []),
-            *bind_hooks(checkout, is_committing=git.tree == self.folder.checks),
+            *bind_hooks(
+                checkout, self.person.hooks_folder, is_committing=git.tree == self.folder.checks
+            ),
             *(Bind(os.fspath(path), os.fspath(path)) for path in settings.read_only),
         ]
         for path in list_mount_points(checkout.toplevel, git.tree, settings.shared):

@@ -9,7 +9,8 @@ import pytest
 
 from cub.git.process import make_config_variables
 from cub.place.checkout import find_checkout
-from cub.place.filters import confine_filters, read_filters
+from cub.place.filters import confine_filters
+from cub.place.repository import read_repository_settings
 from tests.conftest import environment, git
 
 
@@ -25,7 +26,7 @@ from tests.conftest import environment, git
 def test_which_filters_stay_outside(project: Path, line: str, is_confined: bool) -> None:
     git(project, "config", "filter.one.clean", line)
     git(project, "config", "filter.one.required", "true")
-    found = read_filters(find_checkout(project))
+    found = read_repository_settings(find_checkout(project)).filters
     assert found == ({"filter.one.clean": line} if is_confined else {})
 
 

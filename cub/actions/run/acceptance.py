@@ -72,7 +72,7 @@ def _merge_newer_commits(
     if tip.tip in ("", attempt.base.tip):
         return None
     git, base = attempt.place.tree, attempt.base
-    commit = make_commit(git, attempt.tree, base.commit, "to be rebased")
+    commit = make_commit(attempt.place, attempt.tree, base.commit, "to be rebased")
     merged = rebase_commit(git, commit, tip.commit, base.commit)
     if not merged.tree:
         what = f"{join_first(merged.conflicts) or merged.reason}: conflicts with newer commits"
@@ -93,7 +93,7 @@ def _run_hooks(
 ) -> Generator[Event, None, HookResult | Verdict]:
     """Run the person's hooks, and the checks on what they have made of the files."""
     place, limits = attempt.place, TimeLimits(context.settings.timeout, None)
-    if not has_commit_hooks(place.settings.checkout):
+    if not has_commit_hooks(place):
         return HookResult(attempt.tree, message)
     place.check_out(attempt.tree, attempt.head or attempt.base.commit)
     hooks = run_commit_hooks(place, attempt.tree, message, context.environ, limits)
@@ -180,7 +180,7 @@ class AcceptedWork:
         git = self.place.tree
         tree = add_checkout_files(git, self.tree, self.stores) if self.stores else self.tree
         is_made = git.read_line("rev-parse", f"{self.parent}^{{tree}}") == tree
-        return self.parent if is_made else make_commit(git, tree, self.parent, self.message)
+        return self.parent if is_made else make_commit(self.place, tree, self.parent, self.message)
 
     def bring_into_checkout(self, head: str, ref: str) -> Acceptance:
         """Bring the commit into the person's repository, and their branch and files to it."""
@@ -253,7 +253,7 @@ def _apply_changes(context: RunContext, attempt: Attempt, verdict: Verdict) -> t
     attempt.files.write_state(run_folders.DECISION_FILE, decision)
     apply_patch(place.settings.checkout.toplevel, path)
     path.unlink(missing_ok=True)
-    commit = make_commit(place.tree, attempt.tree, base.commit, "Accepted changes")
+    commit = make_commit(place, attempt.tree, base.commit, "Accepted changes")
     context.uncommitted_base = base._replace(commit=commit, tree=attempt.tree)
     for comparison in attempt.checks:
         context.check_runner.store_result(attempt.tree, comparison.check)

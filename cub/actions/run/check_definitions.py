@@ -146,6 +146,8 @@ def _merge_versions(attempt: Attempt, versions: Versions) -> Versions:
 
     Those that make no difference, and links, are left out.
     """
+    if not versions:
+        return {}
     files = list_tree_files(attempt.place.tree, attempt.tree)
     current = read_files(attempt.place.tree, attempt.tree, versions)
     merged = dict[str, FileVersion]()

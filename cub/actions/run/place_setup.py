@@ -161,7 +161,7 @@ def commit_changes(place: Place, branch: str, stores: Sequence[str]) -> Base | N
     tree = own.read_line("write-tree")
     if tree == own.read_line("rev-parse", f"{head}^{{tree}}"):
         return None
-    commit = make_commit(git, tree, head, _CHANGES_MESSAGE)
+    commit = make_commit(place, tree, head, _CHANGES_MESSAGE)
     return Base(commit, tree, branch, head)
 
 

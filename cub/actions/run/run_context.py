@@ -108,11 +108,11 @@ class RunContext:
         """Return what an attempt begins from now; its commit is "" if the branch is gone."""
         toplevel = self.place.settings.checkout.toplevel
         name = self.branch or "HEAD"
-        words = ("rev-parse", "--quiet", "--verify", f"{name}^{{commit}}")
-        commit = decode_output(try_git(toplevel, *words).stdout).strip()
+        words = ("log", "-1", "--no-show-signature", "--format=%H %T", name, "--")
+        answer = decode_output(try_git(toplevel, *words).stdout).strip()
+        commit, _, tree = answer.partition(" ")
         if self.uncommitted_base and self.uncommitted_base.tip == commit:
             return self.uncommitted_base
-        tree = decode_output(try_git(toplevel, "rev-parse", f"{commit}^{{tree}}").stdout).strip()
         return Base(commit, tree, self.branch, commit)
 
     @property
