@@ -195,10 +195,7 @@ def _name_key(harness: Harness) -> str:
 def _explain_missing(
     name: str, settings: RunSettings, project: Project, environ: Mapping[str, str]
 ) -> str:
-    """Say why a program can't be started; "" if it can.
-
-    What another branch has is not looked up.
-    """
+    """Say why a program can't be started; "" if it can, or is one of another branch."""
     is_projects = "/" in name and not name.startswith("/")
     if is_projects and settings.branch_template:
         return ""

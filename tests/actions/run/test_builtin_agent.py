@@ -274,7 +274,7 @@ def test_a_scripted_model_works_in_a_worktree(start: Start) -> None:
                {"text": "Status: done"}]  # fmt: skip
     made.shop.write("replies.yaml", json.dumps({"conversations": [{"replies": replies}]}))
     made.shop.commit("replies")
-    done = made.run(model="scripted/replies.yaml", worktree=True)
+    done = made.run(model="scripted/replies.yaml")
     assert done.outcomes == ["ok"]
     assert not (made.shop.root / "new.txt").exists()
     assert made.requests == ()

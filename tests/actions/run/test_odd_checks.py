@@ -207,7 +207,7 @@ def test_a_check_reads_nothing_and_knows_of_no_terminal(stocked: Shop) -> None:
 def test_checks_of_a_work_tree_run_there(stocked: Shop) -> None:
     stocked.write("kept.txt", "edited\n")
     stocked.client("cat > /dev/null; echo bad > kept.txt")
-    done = stocked.run(checks="grep -q kept kept.txt", once=True, worktree=True)
+    done = stocked.run(checks="grep -q kept kept.txt", once=True)
     assert done.outcomes == ["checks_failed"]
     assert (stocked.root / "kept.txt").read_text() == "edited\n"
 

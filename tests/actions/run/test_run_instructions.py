@@ -83,5 +83,5 @@ def test_a_worktree_lacks_a_map_that_git_ignores(stocked: Shop) -> None:
     stocked.write(".cub/.gitignore", (stocked.cub / ".gitignore").read_text() + "/map.md\n")
     git(stocked.root, "rm", "-q", "--cached", ".cub/map.md")
     stocked.commit("keep the map local")
-    prompt = prompt_of(stocked, harness="codex", worktree=True)
+    prompt = prompt_of(stocked, harness="codex")
     assert count(prompt, "Plan before you bake.", CONSTITUTION, MAP) == [1] * 3

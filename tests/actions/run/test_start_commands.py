@@ -63,7 +63,7 @@ def test_their_output_is_in_front_of_each_attempt_s_prompt(stocked: Shop) -> Non
 
 
 def test_in_a_work_tree_they_run_there(stocked: Shop) -> None:
-    done = stocked.run(exec_lines=("pwd",), worktree=True)
+    done = stocked.run(exec_lines=("pwd",))
     folder = stocked.cub / "worktrees" / done.end["run"]
     assert prompt(stocked, done).startswith(block(str(folder), "CLI Command 1"))
 

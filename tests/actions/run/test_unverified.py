@@ -73,7 +73,7 @@ def test_a_work_tree_without_the_test_runner_starts_nothing(stocked: Shop) -> No
     """The check leaves a file there, too."""
     before = seen(stocked)
     with pytest.raises(RunRefusedError, match="No module named pytest"):
-        stocked.run(checks=f"echo > left.txt; {_PYTHON} -S -m pytest -q", worktree=True)
+        stocked.run(checks=f"echo > left.txt; {_PYTHON} -S -m pytest -q")
     assert (stocked.status(), started(stocked), seen(stocked)) == ("open", 0, before)
     assert list((stocked.cub / "worktrees").iterdir()) == []
 
@@ -98,7 +98,7 @@ def test_a_work_tree_that_git_can_not_check_out_leaves_no_branch(stocked: Shop) 
     git(stocked.root, "config", "filter.lost.smudge", "false")
     before = seen(stocked)
     with pytest.raises(CubError, match="git worktree failed"):
-        stocked.run(no_checks=True, worktree=True)
+        stocked.run(no_checks=True)
     assert seen(stocked) == before
 
 
