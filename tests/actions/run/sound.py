@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from cub.actions.run.failures import find_class
@@ -25,6 +28,71 @@ def seen(shop: Shop) -> Seen:
     files = {path: told for path, told in state(shop.root).items() if not path.startswith(".cub")}
     branch = git(shop.root, "rev-parse", "--symbolic-full-name", "HEAD").strip()
     return Seen(files, commits(shop), branch, shop.dirt())
+
+
+class SeenCheckout(NamedTuple):
+    """A checkout to the last byte: files with their modes, and what `.git` has but objects."""
+
+    head: str
+    files: dict[str, tuple[int, bytes]]
+    git: dict[str, tuple[int, bytes]]
+    index: dict[str, str]
+    refs: dict[str, str]
+
+
+_RUNS_OWN = ("objects", "logs", "refs", "index", "packed-refs", "cub-run.lock", "ORIG_HEAD")
+
+
+def see_checkout(shop: Shop) -> SeenCheckout:
+    """All but what cub itself writes in `.cub/`, and refs of cub's."""
+    config = {"config.yaml", "constitution.md"}
+    files = {
+        path: entry
+        for path, entry in _read_files(shop.root, (".git",)).items()
+        if not path.startswith(".cub/") or path.removeprefix(".cub/") in config
+    }
+    lines = git(shop.root, "ls-files", "-s", "-t").splitlines()
+    words = git(shop.root, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+    refs = dict(line.split(" ", 1) for line in words if not line.startswith("refs/cub/"))
+    refs["stash"] = git(shop.root, "stash", "list", "--format=%H %gs")
+    return SeenCheckout(
+        shop.head,
+        files,
+        _read_files(shop.root / ".git", _RUNS_OWN),
+        {name: entry for entry, _, name in (line.partition("\t") for line in lines)},
+        refs,
+    )
+
+
+def _read_files(top: Path, left_out: Collection[str]) -> dict[str, tuple[int, bytes]]:
+    found = {".": (top.lstat().st_mode, b"")}
+    for folder, folders, names in os.walk(top):
+        outer = left_out if Path(folder) == top else ()
+        folders[:] = [name for name in folders if name not in outer]
+        kept = [*folders, *(name for name in names if name not in outer)]
+        for path in (Path(folder, name) for name in kept):
+            data = os.fsencode(path.readlink()) if path.is_symlink() else b""
+            if path.is_file() and not path.is_symlink():
+                data = path.read_bytes()
+            found[path.relative_to(top).as_posix()] = path.lstat().st_mode, data
+    return found
+
+
+def require_untouched(shop: Shop, before: SeenCheckout) -> None:
+    """The checkout is what it was, but for commits on top, and the files that these changed."""
+    after, branch = see_checkout(shop), git(shop.root, "symbolic-ref", "HEAD").strip()
+    git(shop.root, "merge-base", "--is-ancestor", before.head, "HEAD")
+    changed = git(shop.root, "diff", "--name-only", before.head, "HEAD").splitlines()
+    own = {".cub", *(path for path in changed), ".cub/config.yaml"}
+    assert git(shop.root, "diff", "HEAD", "--name-only", "--", ":!.cub") == ""
+    for old, new in ((before.files, after.files), (before.index, after.index)):
+        assert _leave_out(new, own) == _leave_out(old, own)
+    assert after.git == before.git
+    assert {**after.refs, branch: ""} == {**before.refs, branch: ""}
+
+
+def _leave_out(entries: Mapping[str, object], paths: set[str]) -> dict[str, object]:
+    return {path: entry for path, entry in entries.items() if path not in paths}
 
 
 def commits(shop: Shop) -> list[str]:
