@@ -217,11 +217,14 @@ class Place:
 
     def list_changed_submodules(self) -> tuple[str, ...]:
         """List the submodules with files that are not those of their commit: no commit has them."""
-        return tuple(
-            path
+        trees = {
+            path: self._open_tree(checkout, self.folder.tree, path)
             for path, checkout in self._modules.items()
             if (self.folder.tree / path).is_dir()
-            and list_edited_paths(self._open_tree(checkout, self.folder.tree, path))
+        }
+        words = ("ls-files", "-z", "-o", "--exclude-standard")
+        return tuple(
+            path for path, git in trees.items() if list_edited_paths(git) or git.list_items(*words)
         )
 
     def holds(self, tree: str) -> bool:

@@ -36,7 +36,7 @@ class SeenCheckout(NamedTuple):
     head: str
     files: dict[str, tuple[int, bytes]]
     git: dict[str, tuple[int, bytes]]
-    index: dict[str, str]
+    staged: dict[str, str]
     refs: dict[str, str]
 
 
@@ -85,7 +85,7 @@ def require_untouched(shop: Shop, before: SeenCheckout) -> None:
     changed = git(shop.root, "diff", "--name-only", before.head, "HEAD").splitlines()
     own = {".cub", *(path for path in changed), ".cub/config.yaml"}
     assert git(shop.root, "diff", "HEAD", "--name-only", "--", ":!.cub") == ""
-    for old, new in ((before.files, after.files), (before.index, after.index)):
+    for old, new in ((before.files, after.files), (before.staged, after.staged)):
         assert _leave_out(new, own) == _leave_out(old, own)
     assert after.git == before.git
     assert {**after.refs, branch: ""} == {**before.refs, branch: ""}
