@@ -55,8 +55,6 @@ def find_common_dir(toplevel: Path) -> Path | None:
         if not entry.is_file():
             return Path(os.path.realpath(entry))
         own = toplevel / _read_link(toplevel, ".git").removeprefix("gitdir: ")
-        if (own / "HEAD").is_file() and not (own / "commondir").exists():
-            return Path(os.path.realpath(own))  # of a submodule
         return Path(os.path.realpath(own / _read_link(own, "commondir")))
     except (OSError, ValueError):
         return None

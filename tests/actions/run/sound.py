@@ -83,10 +83,13 @@ def require_untouched(shop: Shop, before: SeenCheckout) -> None:
     after, branch = see_checkout(shop), git(shop.root, "symbolic-ref", "HEAD").strip()
     git(shop.root, "merge-base", "--is-ancestor", before.head, "HEAD")
     changed = git(shop.root, "diff", "--name-only", before.head, "HEAD").splitlines()
-    own = {".cub", *(path for path in changed), ".cub/config.yaml"}
+    folders = {parent.as_posix() for path in changed for parent in Path(path).parents} - {"."}
+    mine = {".cub", *folders, *changed}
+    lost = before.files.keys() & set(changed) - before.staged.keys()
+    assert not lost, "a commit has replaced a file that git did not track"
     assert git(shop.root, "diff", "HEAD", "--name-only", "--", ":!.cub") == ""
     for old, new in ((before.files, after.files), (before.staged, after.staged)):
-        assert _leave_out(new, own) == _leave_out(old, own)
+        assert _leave_out(new, mine) == _leave_out(old, mine)
     assert after.git == before.git
     assert {**after.refs, branch: ""} == {**before.refs, branch: ""}
 

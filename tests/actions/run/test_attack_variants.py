@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.actions.run.attacked import CHECK, prepare
+from tests.actions.run.attacked import CHECK, SECRET, prepare
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.actions.run.sound import require_told, require_untouched, see_checkout
@@ -117,12 +117,14 @@ def test_no_success_is_false_and_no_file_is_lost(shop: Shop, tmp_path: Path, nam
     require_untouched(shop, before)
     assert not (tmp_path / "PWN").exists()
     assert git(shop.root, "show", "HEAD:a.py") == "A = 1\n"
-    added = git(shop.root, "log", "--format=", "--name-only", f"{before.head}..HEAD").split()
-    assert not {"secret.env", "evil.txt"} & set(added)
+    patches = git(shop.root, "log", "--format=", "-p", f"{before.head}..HEAD")
+    assert SECRET not in patches
+    assert "evil.txt" not in patches
     assert (shop.status() == "closed") is (done.outcomes[-1] == "ok")
     if shop.status() == "closed":
         assert git(shop.root, "show", "HEAD:c.py") == "C\n"
     shop.client("cat > /dev/null; echo D > d.py")
     shop.task("s-2")
+    before = see_checkout(shop)
     assert shop.run(task="s-2").outcomes == ["ok"]
     require_untouched(shop, before)
