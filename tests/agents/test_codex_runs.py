@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.agents.agent_runs import DONE, AgentRuns, Start, failure
 from tests.agents.conftest import write_file
 from tests.model_server.faults import Reply, count_occurrences
@@ -36,12 +34,9 @@ class TestCodex(AgentRuns):
         reason = failure(done)["reason"]
         assert "new.txt" in reason or "by the sandbox" in reason
 
-    @pytest.mark.parametrize("worktree", [False, True])
-    def test_a_task_is_closed_from_within_the_sandbox(
-        self, start: Start, *, worktree: bool
-    ) -> None:
+    def test_a_task_is_closed_from_within_the_sandbox(self, start: Start) -> None:
         close = Reply("I close it.", "echo a > new.txt; cub task close s-1 --reason done")
         made = start(close, DONE)
-        done = made.run(iterations=1, worktree=worktree)
+        done = made.run(iterations=1)
         assert done.outcomes == ["ok"]
         assert count_occurrences(made.requests[1], "Asked the run to close s-1")

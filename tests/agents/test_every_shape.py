@@ -18,12 +18,9 @@ from tests.conftest import git
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
 
 
-@pytest.mark.parametrize("is_worktree", [False, True], ids=["checkout", "worktree"])
 @pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("name", SHAPES)
-def test_each_text_reaches_the_model_once(
-    name: str, agent: str, is_worktree: bool, tmp_path: Path
-) -> None:
+def test_each_text_reaches_the_model_once(name: str, agent: str, tmp_path: Path) -> None:
     find_installed(agent)
     shape, home = SHAPES[name], tmp_path / "home"
     home.mkdir()
@@ -35,7 +32,7 @@ def test_each_text_reaches_the_model_once(
         if codex_home := shape.environ.get("CODEX_HOME"):
             config = home / ".codex/config.toml"
             shutil.copy(config, home / codex_home) if config.exists() else None
-        done = made.run(harness=agent, once=True, worktree=is_worktree, no_checks=True)
+        done = made.run(harness=agent, once=True, no_checks=True)
         texts = next((one.texts for one in server.requests if not one.is_side_request), ())
     counts = count_marks("\n".join(texts))
     expected = dict.fromkeys([*count_marks("".join(shape.files.values())), "MAPMARK"], 1)
