@@ -16,6 +16,7 @@ from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Done, Shop, alive
 from tests.actions.run.sound import seen
 from tests.cli.commands.run.started import start_run
+from tests.conftest import git
 
 _WORK = 'cat > /dev/null; echo x > "made-$CUB_TASK"'
 
@@ -62,10 +63,10 @@ def test_their_output_is_in_front_of_each_attempt_s_prompt(stocked: Shop) -> Non
     assert prompt(stocked, done, "s-2").startswith(f"{second}## CURRENT TASK\n")
 
 
-def test_in_a_work_tree_they_run_there(stocked: Shop) -> None:
-    done = stocked.run(exec_lines=("pwd",))
-    folder = stocked.cub / "worktrees" / done.end["run"]
-    assert prompt(stocked, done).startswith(block(str(folder), "CLI Command 1"))
+def test_they_see_the_files_that_an_attempt_starts_from(stocked: Shop) -> None:
+    stocked.write("mine.txt", "not committed")
+    done = stocked.run(exec_lines=("ls",))
+    assert prompt(stocked, done).startswith(block("kept.txt", "CLI Command 1"))
 
 
 @pytest.mark.parametrize("asked", [{"checks": "true"}, {"no_checks": True}])
@@ -98,35 +99,14 @@ def test_one_that_fails_later_charges_nothing_and_ends_the_run_in_time(stocked: 
     assert stocked.dirt() == ""
 
 
-@pytest.mark.parametrize("asked", [{"checks": "true"}, {"no_checks": True}])
-def test_a_tracked_file_that_one_changes_is_no_agent_s_work(
-    stocked: Shop, asked: dict[str, Any]
-) -> None:
-    """The checks would judge it, and no commit would have it."""
-    stocked.configure(context_commands=[named("echo more >> kept.txt")])
-    with pytest.raises(RunRefusedError, match=r"kept.txt changed while the context commands"):
-        stocked.run(**asked)
-    assert stocked.dirt() == " M kept.txt\n"
-
-
-@pytest.mark.parametrize("policy", ["warn", "fail"])
-def test_what_one_changes_later_stays(stocked: Shop, policy: str) -> None:
+@pytest.mark.parametrize("change", ["echo more >> kept.txt", "rm kept.txt", "echo x > new.txt"])
+def test_what_one_changes_is_in_no_attempt_and_no_checkout(stocked: Shop, change: str) -> None:
     stocked.task("s-2")
-    change = "test ! -e made-s-1 || { rm kept.txt; echo new > new.txt; exit 1; }"
-    stocked.configure(context_commands=[named(change, on_failure=policy)])
-    done = stocked.run(checks="true")
-    assert done.outcomes == ["ok", "unverified"]
-    assert "kept.txt changed while the context commands" in done.end["why"]
-    assert stocked.dirt() == " D kept.txt\n?? new.txt\n"
-    assert stocked.status("s-2") == "open"
-
-
-def test_new_files_of_one_are_in_no_commit_and_stay(stocked: Shop) -> None:
-    stocked.task("s-2")
-    stocked.configure(context_commands=[named("date +%s%N > report.txt; cat report.txt")])
-    assert stocked.run(checks="true", task="s-1").outcomes == ["ok"]
-    assert stocked.run(checks="true").outcomes == ["ok"]
-    assert stocked.dirt() == "?? report.txt\n"
+    stocked.configure(context_commands=[named(f"{change}; exit 1")])
+    assert stocked.run(checks="true").outcomes == ["ok", "ok"]
+    files = git(stocked.root, "ls-files", "--", ":!.cub").split()
+    assert files == ["kept.txt", "made-s-1", "made-s-2"]
+    assert (git(stocked.root, "show", "HEAD:kept.txt"), stocked.dirt()) == ("kept\n", "")
 
 
 def test_debug_has_a_notice_for_each_without_secrets(stocked: Shop) -> None:
@@ -164,7 +144,7 @@ def test_a_stop_ends_one(stocked: Shop) -> None:
 
 
 def test_one_is_in_the_attempt(stocked: Shop) -> None:
-    done = stocked.run(exec_lines=('"$PYTHON" -m cub prompt s-1 --exec true 2>&1',))
+    done = stocked.run(exec_lines=('"$PYTHON" -m cub context --exec true 2>&1',))
     assert "context commands cannot be run inside an attempt" in prompt(stocked, done)
 
 
