@@ -36,8 +36,8 @@ class PlaceFolder:
 
     @property
     def objects(self) -> Path:
-        """Return cub's own folder of objects."""
-        return self.path / "objects"
+        """Return cub's own folder of objects, which all places of a run share."""
+        return self.path.parent / "objects"
 
     @property
     def mailbox(self) -> Path:

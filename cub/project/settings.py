@@ -74,6 +74,7 @@ _ROWS = (
     Setting("run.permissions", "choice", "auto", "What the agent may do without asking.",
             ("auto", "bypass")),
     Setting("run.wrap", "texts", [], "A command that starts the agent, such as a sandbox."),
+    Setting("run.jobs", "whole", 1, "How many attempts run at the same time.", minimum=1),
     Setting("run.place", "choice", "auto", "Where attempts work: bound to the project's path, or "
             "aside, in a separate directory; auto binds where the system allows it.",
             ("auto", "bound", "aside")),

@@ -48,16 +48,21 @@ def accept_attempt(context: RunContext, attempt: Attempt, verdict: Verdict) -> S
     """Return the attempt's commit, "" for none, and the verdict, which this may change."""
     if not (attempt.changes or attempt.head):
         return "", verdict
-    if not context.settings.commits:
-        return _apply_changes(context, attempt, verdict)
     while True:
         if failure := (yield from _merge_newer_commits(context, attempt)):
             return "", failure
-        message = build_commit_message(context, attempt, verdict)
+        message = ""
+        if context.settings.commits:
+            message = build_commit_message(context, attempt, verdict)
         hooks = yield from _run_hooks(context, attempt, message)
         if isinstance(hooks, Verdict):
             return "", hooks
-        head, acceptance = _commit(context, attempt, verdict, hooks.message)
+        with context.lock:
+            if context.find_base().commit != attempt.base.commit:
+                continue  # another attempt was faster
+            if not context.settings.commits:
+                return _apply_changes(context, attempt, verdict)
+            head, acceptance = _commit(context, attempt, verdict, hooks.message)
         if acceptance.state == "merged":
             return head, verdict
         if acceptance.state == "blocked":
@@ -69,7 +74,7 @@ def _merge_newer_commits(
 ) -> Generator[Event, None, Verdict | None]:
     """Have the attempt begin from the branch as it is by now; return why that fails, or None."""
     tip = context.find_base()
-    if tip.tip in ("", attempt.base.tip):
+    if tip.commit in ("", attempt.base.commit):
         return None
     git, base = attempt.place.tree, attempt.base
     commit = make_commit(attempt.place, attempt.tree, base.commit, "to be rebased")
@@ -93,7 +98,7 @@ def _run_hooks(
 ) -> Generator[Event, None, HookResult | Verdict]:
     """Run the person's hooks, and the checks on what they have made of the files."""
     place, limits = attempt.place, TimeLimits(context.settings.timeout, None)
-    if not has_commit_hooks(place):
+    if not (message and has_commit_hooks(place)):
         return HookResult(attempt.tree, message)
     place.check_out(attempt.tree, attempt.head or attempt.base.commit)
     hooks = run_commit_hooks(place, attempt.tree, message, context.environ, limits)

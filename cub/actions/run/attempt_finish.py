@@ -64,12 +64,13 @@ def finish_attempt(
         verdict = Verdict(failures.UNKNOWN, describe_error(error), is_uncounted=is_machine)
     ended = Disposition(CLOSED) if verdict.is_ok else _decide_disposition(context, attempt, verdict)
     event = make_end_event(context, attempt, verdict, head)
-    if attempt.recorded and not verdict.is_ok:
-        withdraw_outcome(context.current_stores, attempt.recorded._asdict())
-        attempt.recorded = None
-    update = attempt.recorded or record_outcome(
-        context, attempt.task_id, ended, event, attempt.edits, no_change=verdict.no_change
-    )
+    with context.lock:
+        if attempt.recorded and not verdict.is_ok:
+            withdraw_outcome(context.current_stores, attempt.recorded._asdict())
+            attempt.recorded = None
+        update = attempt.recorded or record_outcome(
+            context, attempt.task_id, ended, event, attempt.edits, no_change=verdict.no_change
+        )
     if not is_broken:  # else the next run tries again to finish it
         result = {"event": event, "status": ended.status, "why": ended.reason}
         attempt.files.write_state(run_folders.RESULT_FILE, result)

@@ -200,7 +200,9 @@ class CheckRunner:
 
     def store_result(self, tree: str, check: CheckResult) -> None:
         """Store a check's result for the files of `tree`; beyond this run if it is repeatable."""
-        self.results = {key: old for key, old in self.results.items() if key[1] != check.command}
+        self.results = {
+            key: old for key, old in self.results.copy().items() if key[1] != check.command
+        }
         if check.cause != "stopped" and check.can_run:
             self.results[tree, check.command] = check
         if check.is_repeatable:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import RLock
 from typing import Any, Protocol
 
 from cub.actions.run.check_runner import CheckRunner
@@ -16,6 +17,7 @@ from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.git.process import decode_output, try_git
 from cub.harness.base import Harness
+from cub.place.folder import PlaceFolder
 from cub.place.place import Base, Place
 from cub.processes.command import StopRequest
 from cub.repomap.stack.facts import ProjectCommand
@@ -72,6 +74,8 @@ class RunContext:
       stays where it is: the person's own changes, or those of a run that does not commit.
     - `unrecorded_events`: the event of the run's start, until its first attempt starts.
     - `new_tasks`: tasks that the first claim adds.
+    - `more_places`: those of attempts that run at the same time as one in `place`.
+    - `lock`: what an attempt holds while it writes into the stores and into the checkout.
     - `reported`: messages that the run has printed, and need not print again.
     """
 
@@ -98,11 +102,26 @@ class RunContext:
     unrecorded_events: list[Event] = field(default_factory=list)
     new_tasks: list[Record] = field(default_factory=list)
     reported: set[str] = field(default_factory=set)
+    more_places: list[Place] = field(default_factory=list)
+    lock: RLock = field(default_factory=RLock)
 
     @property
     def current_stores(self) -> Stores:
         """Return the stores, with leases judged at the current time."""
         return replace(self.initial_stores, lease_checker=make_lease_checker(self.timestamp))
+
+    def open_places(self) -> list[Place]:
+        """Open the places in which attempts work at once, the run's own one first."""
+        for number in range(2, self.settings.jobs + 1):
+            folder = PlaceFolder(self.place.folder.path.with_name(str(number)))
+            self.more_places.append(Place(folder, self.place.settings))
+            self.more_places[-1].open()
+        return [self.place, *self.more_places]
+
+    def close_places(self) -> None:
+        """Drop the places, and all that was done in them."""
+        for place in (self.place, *self.more_places):
+            place.close()
 
     def find_base(self) -> Base:
         """Return what an attempt begins from now; its commit is "" if the branch is gone."""
@@ -158,6 +177,10 @@ class Budget:
     def is_out_of_attempts(self) -> bool:
         """Return whether no attempt is left."""
         return self.iterations is not None and self.attempts >= self.iterations
+
+    def has_no_room(self, running: int) -> bool:
+        """Return whether the attempts that are running are the last ones."""
+        return self.iterations is not None and self.attempts + running >= self.iterations
 
     def describe_overrun(self) -> str:
         """Say which limit is used up, and how much of it."""

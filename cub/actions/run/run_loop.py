@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -20,6 +20,7 @@ from cub.actions.run.attempt_finish import (
 from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_proposals import suggest_installation
 from cub.actions.run.end_event import make_start_event
+from cub.actions.run.parallel_attempts import ParallelAttempts, RunningAttempt
 from cub.actions.run.retry_policy import HarnessPool, read_attempt_history
 from cub.actions.run.run_context import RunContext, RunRefusedError
 from cub.actions.run.run_summary import NOTHING_READY, RunTally, summarize_run
@@ -34,6 +35,7 @@ from cub.harness.base import Harness
 from cub.harness.final_message import parse_signals
 from cub.harness.reported_refusals import suggest_setup_fix
 from cub.masking import mask_text
+from cub.place.place import Place
 from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event, mask_event
 from cub.store.task_index import TaskIndex
 from cub.store.timestamps import format_timestamp
@@ -100,7 +102,8 @@ def _prepare_first_attempt(context: RunContext) -> Generator[Event, None, Attemp
     if not queue or (needs_no_check and not context.settings.context.commands):
         return None
     number = read_attempt_history(stores.ledger, queue[0].id).attempts + 1
-    attempt = _make_attempt(context, context.harnesses[0], tasks, queue[0].id, number)
+    name = (queue[0].id, number)
+    attempt = _make_attempt(context, context.harnesses[0], tasks, name, context.place)
     if obstacle := (yield from find_start_obstacle(context, attempt)):
         hint = suggest_installation(stores.project, list_checks(context, attempt), obstacle)
         is_task_check = any(check in obstacle for check in attempt.task.get("checks") or ())
@@ -113,43 +116,92 @@ def _run_until_end(
     context: RunContext, pool: HarnessPool, tally: RunTally, first_attempt: Attempt | None
 ) -> Generator[Event, None, str]:
     """Run attempts; return why the run ends. The checks of `first_attempt` have run already."""
+    attempts, end, prepared = ParallelAttempts(context.open_places()), "", first_attempt
     while True:
-        if context.stop.is_requested:
-            return INTERRUPTED
-        if context.budget.is_exceeded:
-            return BUDGET
-        if context.budget.is_out_of_attempts:
-            return ITERATIONS
-        harness = pool.next_available(context.clock.now())
-        if harness is None:
-            names, ready = ",".join(pool.names), _count_ready(context)
-            until = format_timestamp(pool.available_at)
-            yield context.make_event(
-                "waiting", until=until, harness=names, why=pool.wait_reason, ready=ready
-            )
-            context.clock.wait(pool.available_at, context.stop)
+        while not (end := end or _find_limit(context)):
+            started = yield from _start_attempt(context, pool, tally, attempts, prepared)
+            prepared = None
+            if not started:
+                break
+        if not attempts.running:
+            return end or (DONE if tally.statuses else NOTHING)
+        report = attempts.await_report()
+        if report.event is not None:
+            yield report.event
             continue
+        found = yield from _end_attempt(context, pool, tally, report.attempt)
+        end = end or found
+
+
+def _find_limit(context: RunContext) -> str:
+    """Return why no other attempt is started; "" if one may be."""
+    if context.stop.is_requested:
+        return INTERRUPTED
+    if context.budget.is_exceeded:
+        return BUDGET
+    if context.budget.is_out_of_attempts:
+        return ITERATIONS
+    return ""
+
+
+def _start_attempt(
+    context: RunContext,
+    pool: HarnessPool,
+    tally: RunTally,
+    attempts: ParallelAttempts,
+    prepared: Attempt | None,
+) -> Generator[Event, None, bool]:
+    """Start an attempt at the next task; return False if none can be started now."""
+    place = attempts.find_free_place()
+    is_last = context.settings.options.once or context.budget.has_no_room(len(attempts.running))
+    if place is None or (attempts.running and is_last):
+        return False
+    harness = pool.next_available(context.clock.now())
+    if harness is None:
+        if not attempts.running:
+            yield from _wait_for_harness(context, pool)
+        return not attempts.running
+    with context.lock:
         claimed = _claim_task(context, harness)
-        if claimed is None:
-            return DONE if tally.statuses else NOTHING
-        place = _describe_progress(context, tally, claimed)
-        outcome = yield from _run_one_attempt(context, harness, claimed, first_attempt, place)
-        first_attempt = None
-        tally.add_attempt(claimed.task, outcome)
-        context.is_broken |= outcome.is_broken
-        is_left_out = pool.record_verdict(harness, outcome.verdict, context.clock.now())
-        remedy = _suggest_remedy(harness, outcome.verdict)
-        if end := _find_end(context, outcome, pool):
-            has_reason = end in (UNVERIFIED, NOT_MENDED, UNTRUSTED, BROKEN, MACHINE)
-            tally.end_reason = outcome.verdict.reason if has_reason else ""
-            is_row = end == MACHINE and pool.are_exhausted
-            tally.failures = pool.count_failures(harness) if is_row else 0
-            tally.failure_class = outcome.verdict.failure.name if outcome.verdict.failure else ""
-            tally.hint = _HINTS.get(end, remedy)
-            return end
-        if is_left_out:
-            text = f"the agent {harness.name} is left out from now on: {remedy}"
-            yield context.make_event("notice", text=text)
+    if claimed is None:
+        return False
+    others = [attempt.task for attempt in attempts.running]
+    progress = _describe_progress(context, [*tally.statuses, *others], claimed)
+    steps = _run_one_attempt(context, harness, claimed, place, (prepared, progress))
+    attempts.start(RunningAttempt(claimed.task, harness, place, steps))
+    return True
+
+
+def _wait_for_harness(context: RunContext, pool: HarnessPool) -> Iterator[Event]:
+    names, ready = ",".join(pool.names), _count_ready(context)
+    until = format_timestamp(pool.available_at)
+    yield context.make_event(
+        "waiting", until=until, harness=names, why=pool.wait_reason, ready=ready
+    )
+    context.clock.wait(pool.available_at, context.stop)
+
+
+def _end_attempt(
+    context: RunContext, pool: HarnessPool, tally: RunTally, attempt: RunningAttempt
+) -> Generator[Event, None, str]:
+    """Take an attempt's outcome into account; return why the run ends, "" if it goes on."""
+    outcome, harness = attempt.outcome, attempt.harness
+    assert outcome is not None
+    tally.add_attempt(attempt.task, outcome)
+    context.is_broken |= outcome.is_broken
+    is_left_out = pool.record_verdict(harness, outcome.verdict, context.clock.now())
+    remedy = _suggest_remedy(harness, outcome.verdict)
+    if end := _find_end(context, outcome, pool):
+        has_reason = end in (UNVERIFIED, NOT_MENDED, UNTRUSTED, BROKEN, MACHINE)
+        tally.end_reason = outcome.verdict.reason if has_reason else ""
+        is_row = end == MACHINE and pool.are_exhausted
+        tally.failures = pool.count_failures(harness) if is_row else 0
+        tally.failure_class = outcome.verdict.failure.name if outcome.verdict.failure else ""
+        tally.hint = _HINTS.get(end, remedy)
+    elif is_left_out:
+        text = f"the agent {harness.name} is left out from now on: {remedy}"
+        yield context.make_event("notice", text=text)
+    return end
 
 
 def _suggest_remedy(harness: Harness, verdict: Verdict) -> str:
@@ -212,12 +264,14 @@ def _run_one_attempt(
     context: RunContext,
     harness: Harness,
     claimed: ClaimedTask,
-    prepared: Attempt | None,
-    progress: dict[str, int],
+    place: Place,
+    start_facts: tuple[Attempt | None, dict[str, int]],
 ) -> Generator[Event, None, AttemptOutcome]:
+    """Make an attempt at a claimed task; `start_facts` are a prepared attempt, and its progress."""
+    prepared, progress = start_facts
     # The start of this attempt is in the ledger already.
     number = read_attempt_history(context.initial_stores.ledger, claimed.task).attempts
-    attempt = _make_attempt(context, harness, claimed.tasks, claimed.task, number)
+    attempt = _make_attempt(context, harness, claimed.tasks, (claimed.task, number), place)
     is_same = prepared and prepared.files == attempt.files and prepared.base == attempt.base
     if prepared and is_same and prepared.task_checks == attempt.task_checks:
         attempt = replace(prepared, task=attempt.task, harness=harness)
@@ -233,7 +287,9 @@ def _run_one_attempt(
             failures.UNKNOWN, describe_error(error), is_uncounted=is_machine_error(error)
         )
     transcript = attempt.agent_result.transcript
-    context.budget = context.budget.with_attempt(transcript.tokens, attempt.agent_result.cost.usd)
+    with context.lock:
+        cost = attempt.agent_result.cost.usd
+        context.budget = context.budget.with_attempt(transcript.tokens, cost)
     if claimed.ready_count and parse_signals(transcript.final_message).promise:
         tasks = (
             "1 more task is"
@@ -247,10 +303,13 @@ def _run_one_attempt(
 
 
 def _describe_progress(
-    context: RunContext, tally: RunTally, claimed: ClaimedTask
+    context: RunContext, before: Sequence[str], claimed: ClaimedTask
 ) -> dict[str, int]:
-    """Return which task of how many this is, as far as can be foreseen; {} for one alone."""
-    started = list(dict.fromkeys([*tally.statuses, claimed.task]))
+    """Return which task of how many this is, as far as can be foreseen; {} for one alone.
+
+    `before` are the tasks that the run has started before.
+    """
+    started = list(dict.fromkeys([*before, claimed.task]))
     total = len(claimed.reachable.union(started))
     if context.settings.options.once or total == 1:
         return {}
@@ -258,8 +317,10 @@ def _describe_progress(
 
 
 def _make_attempt(
-    context: RunContext, harness: Harness, tasks: TaskIndex, task_id: str, number: int
+    context: RunContext, harness: Harness, tasks: TaskIndex, name: tuple[str, int], place: Place
 ) -> Attempt:
+    """Return an attempt by the id of its task and its number."""
+    task_id, number = name
     task = tasks.read_record(task_id)
     history = read_attempt_history(context.initial_stores.ledger, task_id)
     uses_task_checks = context.settings.uses_task_checks
@@ -267,8 +328,8 @@ def _make_attempt(
     checks += context.settings.options.checks  # the person's word, as a task's own checks are
     files = context.folder.attempt_folder(task_id, number)
     base = context.find_base()
-    context.place.set_base(base)
-    return Attempt(task, checks, number, harness, files, history, context.place, base)
+    place.set_base(base)
+    return Attempt(task, checks, number, harness, files, history, place, base)
 
 
 def _report_attempt(

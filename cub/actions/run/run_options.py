@@ -48,6 +48,7 @@ class RunOptions:
     allow_check_changes: bool = False
     branch: str = ""
     with_changes: bool = False
+    jobs: int | None = None
     trust: bool = False
     exec_lines: tuple[str, ...] = ()
     no_context_exec: bool = False
@@ -91,6 +92,7 @@ class RunSettings:
     branch_template: str
     permissions: str
     wrapper: tuple[str, ...]
+    jobs: int
     place: str
     share: tuple[str, ...]
     setup_commands: tuple[str, ...]
@@ -134,6 +136,7 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
         branch_template=options.branch or get["run.branch"] or "",
         permissions=get["run.permissions"],
         wrapper=tuple(get["run.wrap"]),
+        jobs=_override(options.jobs, get["run.jobs"]),
         place=get["run.place"],
         share=tuple(get["run.share"]),
         setup_commands=tuple(get["run.setup"]),

@@ -139,15 +139,19 @@ def prepare_run(
             environment,
             harnesses=harnesses,
             approved_checks=approved_checks,
-            stack=stack,
         )
         context.choice, context.new_tasks = chosen.reason, new_tasks
         context.agent_versions = read_agent_versions(harnesses, stores.project, context.environ)
         _save_run_facts(context)
         events = _make_notices(context, missing)
-        yield PreparedRun(context, [*report.events, *events], list(layers.warnings))
+        try:
+            yield PreparedRun(context, [*report.events, *events], list(layers.warnings))
+        except RunRefusedError:
+            context.close_places()
+            raise
         # Not after an error or a second Ctrl-C: the next run recovers what is unfinished.
         if not context.is_broken:
+            context.close_places()
             if context.unrecorded_events:  # no attempt was started
                 remove_run_folder(folder)
             else:
@@ -187,7 +191,6 @@ def _make_context(
     *,
     harnesses: list[Harness],
     approved_checks: ApprovedChecks,
-    stack: ExitStack,
 ) -> tuple[RunContext, RecoveryReport]:
     environ = build_environment(settings.hidden_variables, environment.environ)
     environ[RUN_MARK_VARIABLE] = folder.id  # identifies what is left if the run is killed
@@ -196,7 +199,6 @@ def _make_context(
     try:
         report.require_finished()
         place = open_place(stores, settings, folder, environ, harnesses)
-        stack.callback(place.close)
         branch = prepare_branch(place.settings.checkout, settings, folder, environ)
     except CubError as error:  # report in any case what was recovered before
         error.details += tuple(str(event.get("text", "")) for event in report.events)

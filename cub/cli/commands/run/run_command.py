@@ -66,6 +66,9 @@ class RunCommandOptions(ContextExecOptions):
         "",
     )
     model: str = option("--model NAME", "Choose the agent's model.", "")
+    jobs: int | None = option(
+        "--jobs N", "Run up to N attempts at the same time. [default: 1]", None, min=1
+    )
     iterations: int | None = option("--max-iterations N", "Stop after N attempts.", None, min=1)
     usd: float | None = option(
         "--budget-usd USD", "Stop when the run has cost this much.", None, min=0
@@ -127,8 +130,7 @@ def run(
     To add a task and work on it in one step, pass its text in quotes.
 
     For each task, cub runs the checks, the agent, and the checks again. If no check newly fails,
-    cub commits. If one does, cub saves a patch, restores your files, and retries with the failure
-    in the prompt.
+    cub commits. If one does, cub saves a patch and retries with the failure in the prompt.
 
     Ctrl-C stops the agent and finishes the records. A second Ctrl-C stops at once.
 
