@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from pathlib import Path
 
+import psutil
 import pytest
 
 from cub.processes.command import OutputChunk, TimeLimits
@@ -95,6 +97,18 @@ def test_nothing_outlives_it(launched: Walled, word: str) -> None:
             list(chunks)
     assert running.result.signal == signal.SIGKILL
     assert kill_by_environment(mark) == 0
+
+
+@pytest.mark.parametrize("depth", [0, 1], ids=["launcher", "first-process"])
+def test_whoever_is_killed_nothing_is_left(launched: Walled, depth: int) -> None:
+    command = launched.make(f'(setsid sh -c "{STUBBORN}" &) ; {STUBBORN}')
+    with subprocess.Popen(command.argv, env=command.environ, stdout=subprocess.PIPE) as running:
+        assert running.stdout
+        assert [running.stdout.readline() for _ in range(2)] == [b"ready\n"] * 2
+        launcher = psutil.Process(running.pid)
+        [launcher, *launcher.children()][depth].kill()
+        assert running.stdout.read() == b""  # nobody has it open any more
+    assert running.returncode == -signal.SIGKILL
 
 
 def test_what_a_command_leaves_ends_with_it(launched: Walled) -> None:
