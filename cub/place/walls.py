@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import stat
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -228,9 +229,19 @@ def _make_bwrap_argv(mounts: Sequence[Mount], folder: str) -> list[str]:
                 words += ["--tmpfs", target]
             case "write":
                 words += ["--bind", source, target]
+            case "layer" if _has_layers():
+                words += ["--overlay-src", source, "--tmp-overlay", target]
             case _:
                 words += ["--ro-bind", source, target]
                 for name in CACHES if action == "layer" else ():
                     if os.path.isdir(f"{source}/{name}"):
                         words += ["--tmpfs", f"{target}/{name}"]
     return [*words, "--chdir", folder, "--"]
+
+
+@cache
+def _has_layers() -> bool:
+    """Return whether this bwrap (0.11 or newer) and kernel can have writes go to memory."""
+    layer = ["--ro-bind", "/", "/", "--overlay-src", "/usr", "--tmp-overlay", "/usr"]
+    words = [find_bwrap(), *layer, "/bin/sh", "-c", ":"]
+    return not subprocess.run(words, capture_output=True, check=False).returncode  # noqa: S603
