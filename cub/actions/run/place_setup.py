@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -100,12 +101,14 @@ def _list_programs(harnesses: Sequence[Harness], environ: Mapping[str, str]) -> 
     return tuple(Path(os.path.realpath(program)) for program in found if program)
 
 
+@contextmanager
 def prepare_branch(
     checkout: Checkout, settings: RunSettings, folder: RunFolder, environ: Mapping[str, str]
-) -> str:
-    """Return the branch that the commits of a run go to, made where HEAD is if it is not there.
+) -> Iterator[str]:
+    """Yield the branch that the commits of a run go to, made where HEAD is if it is not there.
 
-    Raises CubError if there can be none, or if git does not know who commits.
+    A run that is refused leaves no new branch. Raises CubError if there can be none, or if git
+    does not know who commits.
     """
     toplevel, options = checkout.toplevel, settings.options
     if settings.commits and (answer := explain_missing_identity(toplevel, environ)):
@@ -118,16 +121,23 @@ def prepare_branch(
                 "HEAD is detached: what is committed here would be on no branch",
                 hint="`git switch -c NAME`, or `cub run --branch NAME`",
             )
-        return head.branch
+        yield head.branch
+        return
     words = {"run": folder.id, "date": folder.id[:8], "epic": options.epic}
     name = render_branch_name(settings.branch_template, words)
     full = f"refs/heads/{name}"
     is_invalid = name.startswith("-") or name == "HEAD"
     if is_invalid or try_git(toplevel, "check-ref-format", full).exit_code:
         raise CubError("git does not take this as the name of a branch", where=name)
-    if try_git(toplevel, "show-ref", "--verify", "--quiet", full).exit_code:
+    is_new = try_git(toplevel, "show-ref", "--verify", "--quiet", full).exit_code != 0
+    if is_new:
         run_git(toplevel, "update-ref", full, head.commit, "")
-    return full
+    try:
+        yield full
+    except CubError:
+        if is_new:  # git deletes it only if no commit was added
+            try_git(toplevel, "update-ref", "-d", full, head.commit)
+        raise
 
 
 def list_committed_stores(stores: Stores, checkout: Checkout, branch: str) -> tuple[str, ...]:

@@ -139,6 +139,7 @@ def prepare_run(
             environment,
             harnesses=harnesses,
             approved_checks=approved_checks,
+            stack=stack,
         )
         context.choice, context.new_tasks = chosen.reason, new_tasks
         context.agent_versions = read_agent_versions(harnesses, stores.project, context.environ)
@@ -191,6 +192,7 @@ def _make_context(
     *,
     harnesses: list[Harness],
     approved_checks: ApprovedChecks,
+    stack: ExitStack,
 ) -> tuple[RunContext, RecoveryReport]:
     environ = build_environment(settings.hidden_variables, environment.environ)
     environ[RUN_MARK_VARIABLE] = folder.id  # identifies what is left if the run is killed
@@ -199,7 +201,8 @@ def _make_context(
     try:
         report.require_finished()
         place = open_place(stores, settings, folder, environ, harnesses)
-        branch = prepare_branch(place.settings.checkout, settings, folder, environ)
+        checkout = place.settings.checkout
+        branch = stack.enter_context(prepare_branch(checkout, settings, folder, environ))
     except CubError as error:  # report in any case what was recovered before
         error.details += tuple(str(event.get("text", "")) for event in report.events)
         raise
