@@ -19,7 +19,7 @@ from cub.place.hooks import bind_hooks
 from cub.place.linked_dependencies import CheckoutLink, make_tree_variables
 from cub.place.repository import RepositorySettings, read_repository_settings, write_repository
 from cub.place.setup_files import TreeSetup
-from cub.place.shared_files import copy_included_files, list_stale_extensions
+from cub.place.shared_files import copy_included_files, list_stale_extensions, remove_files
 from cub.place.shared_links import (
     READ_ONLY_VARIABLES,
     link_shared_folders,
@@ -277,6 +277,7 @@ class Place:
         self._fill_submodules(git)
         stale = self.list_stale_extensions(tree)
         included = [path for path in settings.included if path not in stale]
+        remove_files(git.tree, stale)
         copy_included_files(toplevel, git.tree, included)
         is_bound = settings.kind.name == "bound"
         place_folders = make_mount_points if is_bound else link_shared_folders

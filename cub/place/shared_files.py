@@ -19,6 +19,7 @@ from typing import NamedTuple
 from cub.errors import CubError
 from cub.git.process import make_git_environment, make_git_error, query_git, split_nul
 from cub.git.tool_artifacts import COMPILED_SUFFIXES
+from cub.git.worktree import get_file_type
 
 INCLUDE_FILE = ".worktreeinclude"
 # By the names that package managers use, at any depth; names that sources have, too, count only
@@ -118,6 +119,13 @@ def copy_included_files(toplevel: Path, tree: Path, paths: Sequence[str]) -> lis
             hint=f"name fewer files in {INCLUDE_FILE}, and large directories in `run.share`",
         )
     return [path for path in statuses if _copy_file(toplevel / path, tree, path)]
+
+
+def remove_files(tree: Path, paths: Iterable[str]) -> None:
+    """Delete files and links from a tree; what lies beyond a link stays."""
+    for path in paths:
+        if get_file_type(tree, path) in (stat.S_IFREG, stat.S_IFLNK):
+            (tree / path).unlink()
 
 
 def list_stale_extensions(included: Iterable[str], changed: Iterable[str]) -> list[str]:

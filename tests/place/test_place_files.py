@@ -107,6 +107,7 @@ def test_commands_at_the_projects_path_need_no_other_modules(
 
 def test_the_next_attempt_finds_them_as_the_first_did(checkout: Path, tmp_path: Path) -> None:
     place = _begin(checkout, tmp_path / "place", _ASIDE)
+    place.confine(make_shell_command("true", checkout, {}), place.tree)
     top = place.folder.tree
     (top / ".env").write_text("changed")
     (top / "node_modules/oven").unlink()
@@ -135,6 +136,7 @@ def test_what_setup_commands_made_stays_until_a_lock_file_changes(
 ) -> None:
     place = _begin(checkout, tmp_path / "place", _ASIDE)
     top, setup, base = place.folder.checks, place.get_setup(place.checks), place.base.tree
+    place.confine(make_shell_command("true", checkout, {}), place.checks)
     for name in ("made.txt", "src/made.so", ".env.made"):
         (top / name).write_text("made")
     (top / "src/a.py").write_text("changed")
@@ -144,6 +146,7 @@ def test_what_setup_commands_made_stays_until_a_lock_file_changes(
     place.check_out(_write_tree(checkout, "src/a.py", "other"))
     assert ((top / "made.txt").read_text(), (top / "src/a.py").read_text()) == ("made", "other")
     assert (top / "src/made.so").exists()
+    place.confine(make_shell_command("true", checkout, {}), place.checks)
     place.check_out(_write_tree(checkout, "uv.lock", "other"))
     assert (setup.is_due, (top / "made.txt").exists()) == (True, False)
     assert place.get_setup(place.tree).is_due
