@@ -18,7 +18,7 @@ AttemptSteps = Generator[Event, None, AttemptOutcome]
 
 @dataclass(slots=True)
 class RunningAttempt:
-    """Hold an attempt that is under way; and its outcome, or an error of cub's, once it has ended."""
+    """Hold an attempt that is under way, and its outcome or an error of cub's in the end."""
 
     task: str
     harness: Harness
