@@ -13,7 +13,8 @@ from contextlib import suppress
 from cub.errors import CubError
 from cub.files.read_files import read_prefix
 from cub.git.process import split_nul, strip_git_variables
-from cub.place.place import Base, Place
+from cub.place.place import Place
+from cub.place.place_settings import Base
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import run_and_capture_streams
 

@@ -7,21 +7,16 @@ makes of the tree and of the message counts, and nothing else of what it does.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from cub.checks.terminal_text import to_plain_text
 from cub.git.process import decode_output, split_nul, strip_git_variables
 from cub.masking import mask_text
-from cub.place.checkout import Checkout
+from cub.place.place import Place
 from cub.place.tree import list_edited_paths, update_tree
-from cub.place.walls import Bind
 from cub.processes.command import CommandSpec, StopRequest, TimeLimits
 from cub.processes.runner import run_and_capture_streams
-
-if TYPE_CHECKING:
-    from cub.place.place import Place
 
 _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
 _MAX_OUTPUT = 4000  # characters of what git and its hooks print
@@ -36,21 +31,6 @@ class HookResult(NamedTuple):
     tree: str
     message: str
     failure: str = ""
-
-
-def bind_hooks(checkout: Checkout, folder: Path, *, is_committing: bool) -> Sequence[Bind]:
-    """Return what makes the person's hooks visible in a tree, unchanged by an attempt.
-
-    Hooks among the project's files are the attempt's to edit, except where the commit is made.
-    """
-    if not folder.is_dir():
-        return ()
-    if folder == checkout.common_dir / "hooks":
-        return (Bind(os.fspath(folder), os.fspath(checkout.toplevel / ".git" / "hooks")),)
-    if not is_committing or not folder.is_relative_to(checkout.toplevel):
-        return ()
-    folder = folder.parent if folder.name == "_" else folder  # husky calls the scripts above it
-    return (Bind(os.fspath(folder), os.fspath(folder)),)
 
 
 def has_commit_hooks(place: Place) -> bool:
@@ -73,7 +53,7 @@ def run_commit_hooks(
     """
     checkout, git = place.settings.checkout, place.checks
     folder = place.person.hooks_folder
-    if folder == checkout.common_dir / "hooks" and place.settings.kind.name == "bound":
+    if folder == checkout.common_dir / "hooks" and place.settings.is_bound:
         folder = checkout.toplevel / ".git" / "hooks"
     commit = ("commit", "--quiet", "--allow-empty", "--file=-")
     argv = (*_GIT, "-c", f"core.hooksPath={os.fspath(folder)}", *commit)

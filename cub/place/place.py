@@ -7,23 +7,21 @@ import shutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from cub.files.read_files import read_prefix
-from cub.files.signed_state import find_project_state, find_state_folder
+from cub.files.signed_state import find_project_state
 from cub.git.process import make_config_variables
 from cub.place.checkout import Checkout, TreeGit, find_checkout
 from cub.place.filters import confine_filters
 from cub.place.folder import PlaceFolder, empty_folder
-from cub.place.hooks import bind_hooks
-from cub.place.linked_dependencies import CheckoutLink, make_tree_variables
+from cub.place.linked_dependencies import make_tree_variables
+from cub.place.place_settings import MAILBOX, Base, PlaceSettings
 from cub.place.repository import RepositorySettings, read_repository_settings, write_repository
 from cub.place.setup_files import TreeSetup
 from cub.place.shared_files import copy_included_files, list_stale_extensions, remove_files
 from cub.place.shared_links import (
     READ_ONLY_VARIABLES,
     link_shared_folders,
-    list_mount_points,
     make_mount_points,
     remove_folder_links,
 )
@@ -35,54 +33,8 @@ from cub.place.tree import (
     read_tree_state,
     update_tree,
 )
-from cub.place.walls import Bind, PlaceKind, View, confine_command
+from cub.place.walls import confine_command
 from cub.processes.command import CommandSpec
-
-MAILBOX = "attempt"  # the name of the mailbox in the state folder of the project, as seen inside
-
-
-class Base(NamedTuple):
-    """Hold the commit that an attempt begins from, its tree, the branch, and what that is at.
-
-    `branch` is a full name, "" for none. `tip` differs from `commit` if the attempt begins from
-    changes that the branch does not have.
-    """
-
-    commit: str
-    tree: str
-    branch: str
-    tip: str
-
-
-@dataclass(frozen=True, slots=True)
-class PlaceSettings:
-    """Hold what all places of a run have in common.
-
-    `root` is the project's, in the checkout. Of the files that git ignores, `shared` folders are
-    the person's own, and `included` files are copied. `private` paths (folders with "/" at their
-    end) are no part of any tree. `writable` folders of the host stay so, but for what in them is
-    `read_only`, and `readable` ones are seen even below a private folder such as `/tmp`. `links`
-    lead to the checkout: in a tree elsewhere, variables lead programs to the tree. What
-    `setup_commands` make in a tree stays there while it may.
-    """
-
-    checkout: Checkout
-    root: Path
-    kind: PlaceKind
-    shared: tuple[str, ...] = ()
-    included: tuple[str, ...] = ()
-    private: tuple[str, ...] = ()
-    writable: tuple[Path, ...] = ()
-    read_only: tuple[Path, ...] = ()
-    readable: tuple[Path, ...] = ()
-    max_file_size: int = 1 << 30
-    links: tuple[CheckoutLink, ...] = ()
-    setup_commands: tuple[str, ...] = ()
-
-    @property
-    def prefix(self) -> Path:
-        """Return the project's folder, relative to the top of the checkout."""
-        return self.root.relative_to(self.checkout.toplevel)
 
 
 @dataclass(slots=True)
@@ -127,7 +79,7 @@ class Place:
     @property
     def inner_mailbox(self) -> Path:
         """Return the mailbox as the agent sees it."""
-        is_bound = self.settings.kind.name == "bound"
+        is_bound = self.settings.is_bound
         return find_project_state(self.settings.root) / MAILBOX if is_bound else self.folder.mailbox
 
     def get_inner_root(self, tree: TreeGit) -> Path:
@@ -136,7 +88,7 @@ class Place:
 
     def get_inner_top(self, tree: TreeGit) -> Path:
         """Return the top of one of the trees as a command in it sees it."""
-        is_bound = self.settings.kind.name == "bound"
+        is_bound = self.settings.is_bound
         return self.settings.checkout.toplevel if is_bound else tree.tree
 
     @property
@@ -245,13 +197,14 @@ class Place:
         self._touched.add(tree.tree)
         settings = self.settings
         environ = {**command.environ}
-        if settings.kind.name == "aside":
+        if not settings.is_bound:
             toplevel = settings.checkout.toplevel
             environ |= make_tree_variables(toplevel, tree.tree, settings.links, environ)
         if settings.shared and settings.kind.means != "launcher":  # that has layers for writes
             environ = {**READ_ONLY_VARIABLES, **environ}
         command = command._replace(environ=environ)
-        return confine_command(command, self._make_view(tree), settings.kind)
+        view = settings.make_view(self.folder, tree.tree, self.person.hooks_folder)
+        return confine_command(command, view, settings.kind)
 
     def read_file(self, path: str, max_bytes: int) -> bytes:
         """Read a file of the agent's tree; b"" for a larger one, and for what can't be read."""
@@ -279,7 +232,7 @@ class Place:
         included = [path for path in settings.included if path not in stale]
         remove_files(git.tree, stale)
         copy_included_files(toplevel, git.tree, included)
-        is_bound = settings.kind.name == "bound"
+        is_bound = settings.is_bound
         place_folders = make_mount_points if is_bound else link_shared_folders
         place_folders(toplevel, git.tree, settings.shared)
 
@@ -302,7 +255,7 @@ class Place:
 
     def _link_mailbox(self) -> None:
         """Have a project beside the person's find the mailbox in its own state folder."""
-        if self.settings.kind.name == "aside":
+        if not self.settings.is_bound:
             for tree in (self.tree, self.checks):
                 link = find_project_state(self.get_inner_root(tree)) / MAILBOX
                 link.parent.mkdir(parents=True, exist_ok=True)
@@ -322,37 +275,9 @@ class Place:
         )
         return replace(git, variables=make_config_variables(settings))
 
-    def _make_view(self, git: TreeGit) -> View:
-        settings, checkout = self.settings, self.settings.checkout
-        binds = [
-            Bind(os.path.realpath(link), os.fspath(link))
-            for link in sorted((self.folder.path / "persons").iterdir())
-        ]
-        runs = settings.root / ".cub" / "runs"
-        binds += [
-            Bind(os.fspath(self.folder.objects), os.fspath(self.folder.objects)),
-            Bind(os.fspath(self.folder.mailbox), os.fspath(self.inner_mailbox), is_writable=True),
-            *([Bind(os.fspath(runs), os.fspath(runs))] if runs.is_dir() else []),
-            *bind_hooks(
-                checkout, self.person.hooks_folder, is_committing=git.tree == self.folder.checks
-            ),
-            *(Bind(os.fspath(path), os.fspath(path)) for path in settings.read_only),
-        ]
-        for path in list_mount_points(checkout.toplevel, git.tree, settings.shared):
-            name = os.fspath(checkout.toplevel / path)
-            binds.append(Bind(name, name, is_layered=True))
-        return View(
-            git.tree,
-            checkout.toplevel,
-            (find_state_folder(),),
-            tuple(binds),
-            settings.writable,
-            settings.readable,
-        )
-
     def close(self) -> None:
         """Drop the place, and all that was done in it."""
-        if self.settings.kind.name == "aside":
+        if not self.settings.is_bound:
             for tree in (self.tree, self.checks):
                 state = find_project_state(self.get_inner_root(tree))
                 (state / MAILBOX).unlink(missing_ok=True)

@@ -15,7 +15,8 @@ from cub.harness.base import Harness, LaunchRequest, Transcript
 from cub.harness.harness_registry import KNOWN_HARNESSES, load_harnesses
 from cub.place.checkout import find_checkout
 from cub.place.folder import PlaceFolder
-from cub.place.place import MAILBOX, Base, Place, PlaceSettings
+from cub.place.place import Place
+from cub.place.place_settings import MAILBOX, Base, PlaceSettings
 from cub.place.place_kind import try_kind
 from cub.place.walls import PlaceKind
 from cub.processes.command import CommandSpec, TimeLimits

@@ -12,8 +12,9 @@ from cub.actions.tasks.attempt_edits import read_attempt_edits
 from cub.actions.tasks.current_attempt import read_request, write_attempt
 from cub.place.checkout import find_checkout
 from cub.place.folder import PlaceFolder
-from cub.place.place import Base, Place, PlaceSettings
+from cub.place.place import Place
 from cub.place.place_kind import try_kind
+from cub.place.place_settings import Base, PlaceSettings
 from cub.place.walls import PlaceKind
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import run_and_capture

@@ -10,7 +10,8 @@ import pytest
 from cub.place.checkout import find_checkout
 from cub.place.folder import PlaceFolder
 from cub.place.linked_dependencies import find_links_to_checkout
-from cub.place.place import Base, Place, PlaceSettings
+from cub.place.place import Place
+from cub.place.place_settings import Base, PlaceSettings
 from cub.place.shared_files import choose_ignored_files
 from cub.place.walls import PlaceKind
 from cub.processes.command import make_shell_command

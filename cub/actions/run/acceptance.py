@@ -33,7 +33,8 @@ from cub.place.acceptance import (
 )
 from cub.place.changes import add_checkout_files, write_patch
 from cub.place.hooks import HookResult, has_commit_hooks, make_commit, run_commit_hooks
-from cub.place.place import Base, Place
+from cub.place.place import Place
+from cub.place.place_settings import Base
 from cub.processes.command import TimeLimits
 from cub.prompt.templates import render_commit_message
 from cub.store.events import Event

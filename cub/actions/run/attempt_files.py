@@ -17,7 +17,8 @@ from cub.edit.section_writer import cut_own_section
 from cub.files.read_files import read_prefix
 from cub.place.agent_commits import bring_agent_commits, list_conflicts
 from cub.place.changes import drop_paths, read_files
-from cub.place.place import Base, Place
+from cub.place.place import Place
+from cub.place.place_settings import Base
 from cub.place.tree import TreeState
 from cub.project.config import CONFIG_FILE
 from cub.project.project import Project

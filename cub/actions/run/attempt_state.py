@@ -20,7 +20,8 @@ from cub.actions.tasks.attempt_edits import NO_EDITS, AttemptEdits
 from cub.context.output_blocks import OutputBlock
 from cub.harness.base import Harness, Transcript
 from cub.place.changes import FileChange, diff_trees, read_files
-from cub.place.place import Base, Place
+from cub.place.place import Place
+from cub.place.place_settings import Base
 from cub.place.tree import TreeState
 from cub.processes.command import ProcessResult
 from cub.store.jsonl import Record

@@ -22,7 +22,8 @@ from cub.git.tool_artifacts import matches_any
 from cub.git.worktree import get_file_type
 from cub.masking.secret_files import holds_certain_secret, is_credentials_file
 from cub.place.changes import FileChange, list_tree_files, open_objects
-from cub.place.place import Base, Place
+from cub.place.place import Place
+from cub.place.place_settings import Base
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.text import join_first
 

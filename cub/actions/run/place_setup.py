@@ -35,7 +35,8 @@ from cub.harness.base import Harness
 from cub.place.checkout import Checkout
 from cub.place.folder import PlaceFolder
 from cub.place.hooks import make_commit
-from cub.place.place import Base, Place, PlaceSettings
+from cub.place.place import Place
+from cub.place.place_settings import Base, PlaceSettings
 from cub.store.store_paths import STORE_FILES
 from cub.text import join_first
 

@@ -18,7 +18,8 @@ from cub.errors import CubError
 from cub.git.process import decode_output, try_git
 from cub.harness.base import Harness
 from cub.place.folder import PlaceFolder
-from cub.place.place import Base, Place
+from cub.place.place import Place
+from cub.place.place_settings import Base
 from cub.processes.command import StopRequest
 from cub.repomap.stack.facts import ProjectCommand
 from cub.store.events import Event, tokens_to_json

@@ -30,7 +30,8 @@ from cub.errors import CubError
 from cub.place.changes import write_patch
 from cub.place.checkout import find_checkout
 from cub.place.folder import PlaceFolder
-from cub.place.place import Base, Place, PlaceSettings
+from cub.place.place import Place
+from cub.place.place_settings import Base, PlaceSettings
 from cub.place.walls import PlaceKind
 from cub.processes.orphans import kill_by_environment
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event
