@@ -1,16 +1,19 @@
-"""A run in a process of its own whose agent may kill it: `$C` is cub, `$K` is its keeper."""
+"""A run in a process of its own, with an agent that does harm, or that is killed at a moment."""
 
 from __future__ import annotations
 
-from cub.files.signed_state import find_project_state
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 from tests.actions.run.shop import Shop
 from tests.command_line import Result
-from tests.conftest import git
-from tests.processes.programs import until
+from tests.fork_server import start_cub
 
-FIND = "K=$(ps -o ppid= $$ | tr -d ' '); C=$(ps -o ppid= $K | tr -d ' '); cat > /dev/null; "
 CHECK = "sh check.sh"
 NOTES, SECRET = "a person's notes\n", "KEY=1\n"
+MAILBOX = "$(dirname $(find $HOME -name attempt.json))"  # as the agent finds it
 
 
 def prepare(shop: Shop) -> Shop:
@@ -27,22 +30,51 @@ def prepare(shop: Shop) -> Shop:
 
 def attack(shop: Shop, agent: str, *words: str) -> Result:
     """Run once, with an agent that does this."""
-    shop.client(FIND + agent)
+    shop.client(f"cat > /dev/null; {agent}")
     asked = ("run", "--once", "--trust", "--harness", "mine")
     return shop.call(*asked, *(words or ("--check", CHECK)))
 
 
-def await_end(shop: Shop) -> None:
-    """Wait until the keeper of a killed run has noted that all of the agent's has ended."""
-    state = find_project_state(shop.root) / "runs"
-    assert until(lambda: any(state.glob("*/*/*/ended")))
+def attack_until_killed(shop: Shop, agent: str) -> None:
+    """Run with an agent that does this and stays; cub is killed then."""
+    said = '{"type":"tool","text":"now"}'
+    shop.client(f"cat > /dev/null; {agent}; echo '{said}'; sleep 4711")
+    reads, writes = os.pipe()
+    words = ("run", "--once", "--trust", "--harness", "mine", "--check", CHECK, "--json")
+    with Path(os.devnull).open("r+b") as null, os.fdopen(reads) as lines:
+        process = start_cub(
+            words, cwd=shop.root, environ=shop.environ,
+            descriptors=(null.fileno(), writes, null.fileno()),
+        )  # fmt: skip
+        os.close(writes)
+        assert any('"now"' in line for line in lines)
+        process.kill()
+    assert process.wait() == -9
+
+
+def run_killed(shop: Shop, step: int | str) -> subprocess.CompletedProcess[str]:
+    """Run until the run kills itself at a step (see killed.py)."""
+    words = [
+        sys.executable,
+        "-m",
+        "tests.actions.run.killed",
+        shop.root,
+        shop.environ["HOME"],
+        step,
+    ]
+    return subprocess.run(
+        [str(word) for word in words],
+        cwd=Path(__file__).parents[3],
+        env={**shop.environ, "XDG_CACHE_HOME": shop.environ["HOME"]},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 def is_untouched(shop: Shop) -> bool:
     """Whether nothing of the person's has changed."""
     files = {name: (shop.root / name).read_text() for name in ("a.py", "notes.txt", "secret.env")}
-    return files == {
-        "a.py": "A = 1\n",
-        "notes.txt": NOTES,
-        "secret.env": SECRET,
-    } and not git(shop.root, "status", "--porcelain", "-uno", "--", ".", ":!.cub")
+    wanted = {"a.py": "A = 1\n", "notes.txt": NOTES, "secret.env": SECRET}
+    return files == wanted and shop.dirt() == "?? notes.txt\n"

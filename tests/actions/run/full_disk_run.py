@@ -1,4 +1,4 @@
-"""Runs on a small disk at argv[1], with an agent that fills it; the home is argv[2].
+"""Runs on a small disk at argv[1], with an agent that fills it: the home and all places are there.
 
 Prints one JSON object. Has to run in a mount namespace of its own.
 """
@@ -14,16 +14,17 @@ from tests.actions.run.attacked import CHECK, is_untouched, prepare
 from tests.actions.run.shop import shop
 from tests.conftest import git
 
-_FILL = "cat > /dev/null; echo 'A = 2' > a.py; rm notes.txt; head -c 40000000 /dev/zero > big"
+_FILL = "cat > /dev/null; echo 'A = 2' > a.py; head -c 40000000 /dev/zero > big"
 
 
 def main() -> None:
     """Fill the disk, and say what is left."""
-    disk, home = Path(sys.argv[1]), Path(sys.argv[2])
+    disk = Path(sys.argv[1])
     command = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(disk)]
     subprocess.run(command, check=True)
-    root = disk / "project"
+    root, home = disk / "project", disk / "home"
     root.mkdir()
+    home.mkdir()
     git(root, "init", "-q")
     made = prepare(shop(root, home))
     made.client(_FILL)
@@ -31,9 +32,7 @@ def main() -> None:
     left = {
         "end": done.end["end"],
         "charged": done.of("attempt_end")[0]["fail"]["charge"],
-        "notices": done.notices,
         "untouched": is_untouched(made),
-        "big": (root / "big").exists(),
         "status": made.status(),
     }
     made.client("cat > /dev/null; echo C > c.py")

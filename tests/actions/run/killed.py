@@ -1,7 +1,8 @@
 """A run in a process of its own that is killed by SIGKILL at a step of its choice.
 
 `python -m tests.actions.run.killed ROOT HOME STEP` kills itself when the STEPth thing is about to
-be done to a file or with a process; STEP 0 prints how many there are.
+be done to a file or with a process; STEP 0 prints how many there are. It can be the name of a file
+as well: one that is about to be replaced.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _STEPS = ("os.rename", "os.remove", "os.mkdir", "os.link", "os.truncate", "subpr
 class Steps:
     """Counts what is done, and ends it all at one of them."""
 
-    def __init__(self, last: int) -> None:
+    def __init__(self, last: str) -> None:
         self.last = last
         self.count = 0
 
@@ -28,13 +29,14 @@ class Steps:
         writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & 3
         if event in _STEPS or writes:
             self.count += 1
-            if self.count == self.last:
+            name = os.path.basename(arguments[1]) if event == "os.rename" else ""  # noqa: PTH119
+            if self.last in (str(self.count), name):
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
 def main() -> None:
     """Run until killed, or to the end."""
-    root, home, last = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+    root, home, last = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     Shop(root, surroundings(home)).run(no_checks=True, label="warm")  # imports are no steps
     steps = Steps(last)
     sys.addaudithook(steps)

@@ -34,8 +34,8 @@ is in the midst of a conflict: git switch -qc b; BAD; git commit -qam b; git swi
   echo 'A = 3' > a.py; git commit -qam c; git merge b
 assumes the bad unchanged: git update-index --assume-unchanged a.py; BAD
 skips the bad: git update-index --skip-worktree a.py; BAD
-keeps size and time of the bad: touch -r a.py $TMPDIR/t; echo 'A = 2' > a.py;
-  touch -r $TMPDIR/t a.py
+keeps size and time of the bad: touch -r a.py .git/t; echo 'A = 2' > a.py;
+  touch -r .git/t a.py
 ignores its work: echo c.py >> .gitignore; BAD
 excludes its work: echo c.py >> .git/info/exclude; BAD
 makes a file of the persons name: echo x > notes.txt; echo x > secret.env
@@ -69,7 +69,7 @@ no HEAD: rm .git/HEAD
 no repository: rm -rf .git
 no directory: rm -rf "$PWD"
 another repository: rm -rf .git; git init -q; git add -A; git commit -qm x
-a repository elsewhere: mv .git $TMPDIR/elsewhere; echo "gitdir: $TMPDIR/elsewhere" > .git
+a repository elsewhere: T=$(mktemp -d); mv .git $T/x; echo "gitdir: $T/x" > .git
 a repository inside: git init -q nested; echo x > nested/f
 a broken index: echo x > .git/index; BAD
 a configuration that waits: rm .git/config; mkfifo .git/config
@@ -77,11 +77,6 @@ a lock: touch .git/index.lock .git/HEAD.lock .git/config.lock
 closes by hand: sed -i 's/in_progress/closed/' .cub/tasks.jsonl; exit 1
 writes the ledger: exec >> .cub/ledger.jsonl;
   echo '{"v":1,"ev":"attempt_end","task":"s-1","n":1,"ok":true}'; exit 1
-no folder of cubs: rm -rf .cub
-a link in the place of cubs folder: rm -rf .cub; ln -s .. .cub
-a FIFO in the place of cubs folder: rm -rf .cub; mkfifo .cub
-folders in the place of the stores: rm .cub/*.jsonl; mkdir .cub/tasks.jsonl .cub/ledger.jsonl
-links in the place of the stores: ln -sf /etc/hostname .cub/tasks.jsonl; ln -sf . .cub/config.yaml
 a loop of links: ln -s loop loop; ln -s . here
 """
 AGENTS = dict(line.split(": ", 1) for line in _TEXT.strip().replace("\n  ", " ").splitlines())

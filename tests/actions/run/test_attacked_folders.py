@@ -50,7 +50,7 @@ def shop(copy_shop: CopyShop) -> Shop:
             "chmod 000 .cub .cub/tasks.jsonl",
             "rm -rf .cub/runs; ln -s .. .cub/runs",
         ],
-        6,
+        3,
     ),
 )
 def test_whatever_becomes_of_cubs_folder_the_checkout_has_its_own(shop: Shop, shell: str) -> None:
@@ -103,20 +103,15 @@ def test_a_limit_of_the_machine_is_no_fault_of_the_task(shop: Shop, limit: str, 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="needs mount namespaces")
-def test_a_full_disk_ends_the_run_with_the_files_put_back(
+def test_a_full_disk_ends_the_run_and_its_place_is_emptied(
     tmp_path: Path,
-    home: Path,
     may_mount: list[str],  # noqa: F811 - the fixture
 ) -> None:
-    """30: the files were left as the agent had made them, with no room to do anything."""
     (tmp_path / "disk").mkdir()
-    words = [full_disk_run.__file__, str(tmp_path / "disk"), str(home)]
-    environ = {**environment(home), "PYTHON": sys.executable}
+    words = [full_disk_run.__file__, str(tmp_path / "disk")]
+    environ = {**environment(tmp_path / "disk/home"), "PYTHON": sys.executable}
     argv = [*may_mount, sys.executable, *words]
     done = subprocess.run(argv, env=environ, capture_output=True, text=True, check=True)
-    left = json.loads(done.stdout)
-    assert "big was removed: the disk was full" in left.pop("notices")
-    assert left == {
-        "end": "machine", "charged": False, "untouched": True, "big": False, "status": "open",
-        "next": ["ok"],
+    assert json.loads(done.stdout) == {
+        "end": "machine", "charged": False, "untouched": True, "status": "open", "next": ["ok"],
     }  # fmt: skip

@@ -43,8 +43,8 @@ def test_to_close_a_task_is_a_wish_in_any_environment(shop: Shop, way: str, apar
 @linux
 @pytest.mark.thorough
 def test_an_orphan_is_inside_as_well(shop: Shop) -> None:
-    close = f"{_WAYS[0]} {_CUB} task close s-1; touch ../said"
-    wait = "while [ ! -e ../said ]; do sleep 0.02; done"
+    close = f"{_WAYS[0]} {_CUB} task close s-1; touch .git/said"
+    wait = "while [ ! -e .git/said ]; do sleep 0.02; done"
     attack(shop, f"(setsid sh -c '{close}' &); {wait}; exit 1")
     assert shop.status() == "retry"
 
