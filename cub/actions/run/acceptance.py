@@ -90,7 +90,7 @@ def _merge_newer_commits(
     verdict = yield from _check_again(context, attempt)
     if verdict.is_ok:
         return None
-    reason = f"together with what was committed meanwhile: {verdict.reason}"
+    reason = f"together with newer commits: {verdict.reason}"
     return verdict._replace(reason=reason)
 
 
