@@ -180,10 +180,10 @@ def describe_place(place: Place) -> str:
     """Say in one sentence what keeps the attempts of a run from the person's files."""
     kind = place.settings.kind
     if kind.name == "bound":
-        return "attempts work in a clone at the project's own path; your files are not in it"
-    walls = "" if kind.means == "landlock" else ", and nothing keeps them from writing elsewhere"
+        return "attempts work in a clone and cannot change your files; cub merges accepted work"
+    can = "can" if kind.means == "none" else "cannot"
     reason = f" ({kind.reason})" if kind.reason else ""
-    return f"attempts work in a clone beside the project{walls}{reason}"
+    return f"attempts work in a clone beside your checkout, and {can} change your files{reason}"
 
 
 def describe_uncommitted(context: RunContext) -> str:
@@ -192,5 +192,5 @@ def describe_uncommitted(context: RunContext) -> str:
     paths = list_uncommitted_paths(settings.checkout.toplevel, settings.root)
     if not paths:
         return ""
-    names, are = join_first(paths, _MAX_NAMED), "is" if len(paths) == 1 else "are"
-    return f"{names} {are} not committed, so attempts do not have the changes (--with-changes)"
+    names = join_first(paths, _MAX_NAMED)
+    return f"uncommitted changes in {names}: attempts do not see them without --with-changes"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +26,79 @@ def _files_of(shop: Shop, commit: str = "HEAD") -> list[str]:
     return [name for name in git(shop.root, *words).splitlines() if ".cub/" not in name]
 
 
-def test_an_edit_of_a_tracked_file_is_refused_before_anything_begins(bakery: Shop) -> None:
-    bakery.client(_MAKE)
+def _merge_with_conflicts(shop: Shop) -> None:
+    git(shop.root, "switch", "-qc", "other")
+    shop.write("kept.txt", "other\n")
+    git(shop.root, "commit", "-qam", "other")
+    git(shop.root, "switch", "-q", "-")
+    shop.write("kept.txt", "mine\n")
+    git(shop.root, "commit", "-qam", "mine")
+    with pytest.raises(Exception, match="merge"):
+        git(shop.root, "merge", "other")
+
+
+def _leave_all_kinds_of_files(shop: Shop) -> None:
+    shop.write(".gitignore", "*.log\n")
+    shop.commit("rules")
+    shop.write("kept.txt", "edited\n")
+    shop.write("staged.txt", "staged\n")
+    git(shop.root, "add", "staged.txt")
+    shop.write("mine.txt", b"\xff\x00mine\r\n")
+    shop.write("notes/deep/mine.txt", "mine\n").chmod(0o755)
+    (shop.root / "link").symlink_to("mine.txt")
+    shop.write("mine.log", "1\n")
+
+
+_WRECK = "rm -rf mine.txt notes link mine.log staged.txt; git clean -fdxq"
+
+
+@pytest.mark.parametrize("end", ["echo made > made.txt", "echo theirs > kept.txt; exit 1"])
+def test_what_a_person_has_not_committed_stays_as_it_is(bakery: Shop, end: str) -> None:
+    _leave_all_kinds_of_files(bakery)
+    bakery.client(
+        f"cat > /dev/null; test -e mine.txt && exit 7; {_WRECK}; chmod 644 kept.txt; {end}"
+    )
+    bakery.task()
+    before = seen(bakery)
+    done = bakery.run(once=True)
+    after, is_ok = seen(bakery), "made" in end
+    assert done.outcomes == ["ok" if is_ok else "harness_exit"]
+    made = {"made.txt": ("file", b"made\n")} if is_ok else {}
+    assert after.files == before.files | made
+    assert (after.dirt, after.branch) == (before.dirt, before.branch)
+    assert not is_ok or _files_of(bakery) == ["made.txt"]
+    assert "uncommitted changes in kept.txt, staged.txt: attempts do not see" in done.notices
+
+
+def test_edits_in_the_way_of_accepted_work_stay_and_the_work_is_kept(bakery: Shop) -> None:
+    bakery.client(_SPOIL)
     bakery.task()
     bakery.write("kept.txt", "edited\n")
-    with pytest.raises(CubError, match="not committed") as refused:
-        bakery.run()
-    assert "--worktree" in refused.value.hint
-    assert list(refused.value.details) == ["kept.txt"]
-    assert (bakery.root / "kept.txt").read_text() == "edited\n"
-    assert (bakery.status(), bakery.ledger()) == ("open", [])
+    before = seen(bakery)
+    done = bakery.run()
+    (end,) = require_told(bakery, done)
+    assert (done.outcomes, bakery.status(), seen(bakery)) == (["not_merged"], "parked", before)
+    ref = end["fail"]["reason"].split("git merge ")[1]
+    assert _files_of(bakery, ref) == ["kept.txt", "made.txt"]
+
+
+def test_a_person_can_have_attempts_begin_with_their_changes(bakery: Shop) -> None:
+    bakery.client("cat > /dev/null; cp kept.txt made.txt")
+    bakery.task()
+    bakery.write("kept.txt", "edited\n")
+    assert bakery.run(with_changes=True).outcomes == ["ok"]
+    assert (_files_of(bakery), _files_of(bakery, "HEAD~1")) == (["made.txt"], ["kept.txt"])
+    assert bakery.dirt() == ""
+    assert git(bakery.root, "show", "HEAD:made.txt") == "edited\n"
+
+
+def test_a_merge_with_conflicts_stays_as_it_is(bakery: Shop) -> None:
+    bakery.client(_MAKE)
+    bakery.task()
+    _merge_with_conflicts(bakery)
+    done = bakery.run(once=True)
+    assert (done.outcomes, bakery.dirt()) == (["not_merged"], "UU kept.txt\n")
+    assert (bakery.root / ".git/MERGE_HEAD").exists()
 
 
 def test_the_section_that_init_wrote_needs_no_commit_before_a_run(bakery: Shop) -> None:
@@ -56,174 +120,17 @@ def test_the_section_that_init_wrote_needs_no_commit_before_a_run(bakery: Shop) 
     assert bakery.dirt() == " M AGENTS.md\n"
 
 
-@pytest.mark.parametrize(("old", "new"), [("early", "late"), ("Claim", "Take")])
-def test_an_edit_beside_the_section_or_in_it_is_refused(bakery: Shop, old: str, new: str) -> None:
-    file = bakery.write("AGENTS.md", "# Rules\n\nBake early.\n")
-    bakery.commit()
-    init(bakery.root)
-    bakery.task()
-    bakery.client(_MAKE)
-    before = file.read_text()
-    file.write_text(before.replace(old, new))
-    assert file.read_text() != before
-    with pytest.raises(CubError, match="not committed") as refused:
-        bakery.run()
-    assert list(refused.value.details) == ["AGENTS.md"]
-
-
-def test_a_staged_file_is_refused_and_stays_staged(bakery: Shop) -> None:
-    bakery.client(_MAKE)
-    bakery.task()
-    bakery.write("new.txt", "new\n")
-    git(bakery.root, "add", "new.txt")
-    with pytest.raises(CubError, match="not committed"):
-        bakery.run()
-    assert bakery.dirt() == "A  new.txt\n"
-
-
-def test_a_deleted_file_and_many_edits_are_told_in_few_lines(bakery: Shop) -> None:
-    for number in range(7):
-        bakery.write(f"f{number}", "x")
-    bakery.commit()
-    bakery.task()
-    bakery.client(_MAKE)
-    for number in range(7):
-        (bakery.root / f"f{number}").unlink()
-    with pytest.raises(CubError) as refused:
-        bakery.run()
-    assert list(refused.value.details) == [*(f"f{number}" for number in range(5)), "and 2 more"]
-
-
-def test_a_merge_with_conflicts_is_refused(bakery: Shop) -> None:
-    bakery.client(_MAKE)
-    bakery.task()
-    git(bakery.root, "switch", "-qc", "other")
-    bakery.write("kept.txt", "other\n")
-    git(bakery.root, "commit", "-qam", "other")
-    git(bakery.root, "switch", "-q", "-")
-    bakery.write("kept.txt", "mine\n")
-    git(bakery.root, "commit", "-qam", "mine")
-    with pytest.raises(Exception, match="merge"):
-        git(bakery.root, "merge", "other")
-    with pytest.raises(CubError, match="not committed"):
-        bakery.run()
-    assert bakery.dirt() == "UU kept.txt\n"
-    assert (bakery.root / ".git/MERGE_HEAD").exists()
-
-
-def test_files_that_git_does_not_know_are_left_alone(bakery: Shop) -> None:
-    bakery.client(_MAKE)
-    bakery.task()
-    bakery.write("mine.txt", "mine\n")
-    bakery.write("notes/deep/mine.txt", "mine\n")
-    assert bakery.run().outcomes == ["ok"]
-    assert _files_of(bakery) == ["made.txt"]
-    assert bakery.dirt() == "?? mine.txt\n?? notes/\n"
-
-
-def test_a_success_that_changes_such_a_file_neither_commits_nor_keeps_that(bakery: Shop) -> None:
-    bakery.client("cat > /dev/null; echo theirs >> mine.txt; rm -r notes; echo made > made.txt")
-    bakery.task()
-    bakery.write("mine.txt", "mine\n")
-    bakery.write("notes/mine.txt", "mine\n")
-    assert bakery.run().outcomes == ["ok"]
-    assert _files_of(bakery) == ["made.txt"]
-    assert (bakery.root / "mine.txt").read_text() == "mine\n"
-    assert (bakery.root / "notes/mine.txt").read_text() == "mine\n"
-    assert bakery.dirt() == "?? mine.txt\n?? notes/\n"
-
-
-def test_a_failure_brings_such_files_back_as_they_were(bakery: Shop) -> None:
-    bakery.client(
-        "cat > /dev/null; echo theirs > mine.txt; rm -r notes; rm link; chmod -x run.sh; exit 1"
-    )
-    bakery.task()
-    bakery.write("mine.txt", "mine\n")
-    bakery.write("notes/deep/mine.txt", b"\xff\x00mine\r\n")
-    bakery.write("run.sh", "true\n").chmod(0o755)
-    (bakery.root / "link").symlink_to("mine.txt")
-    before = seen(bakery)
-    done = bakery.run(once=True)
-    assert done.outcomes == ["harness_exit"]
-    assert seen(bakery) == before
-
-
-def test_what_git_ignores_is_neither_committed_nor_taken_back(bakery: Shop) -> None:
-    bakery.write(".gitignore", "*.log\n")
-    bakery.commit()
-    bakery.client("cat > /dev/null; echo log > out.log; echo made > made.txt; exit $(cat mine.log)")
-    bakery.task()
-    bakery.write("mine.log", "1\n")
-    assert bakery.run(once=True).outcomes == ["harness_exit"]
-    bakery.write("mine.log", "0\n")
-    assert bakery.run(once=True).outcomes == ["ok"]
-    assert _files_of(bakery) == ["made.txt"]
-    assert (bakery.root / "out.log").exists()
-
-
-def test_in_a_work_tree_the_edits_of_a_person_are_not_touched(bakery: Shop) -> None:
-    bakery.client("cat > /dev/null; test $(cat kept.txt) = kept && echo made > made.txt")
-    bakery.task()
-    bakery.write("kept.txt", "edited\n")
-    bakery.write("staged.txt", "staged\n")
-    git(bakery.root, "add", "staged.txt")
-    before = seen(bakery)
-    done = bakery.run(worktree=True)
-    (end,) = require_told(bakery, done)
-    assert end["ok"]
-    assert seen(bakery) == before
-    branch = f"cub/{done.end['run']}"
-    assert git(bakery.root, "log", "--format=%s", branch).splitlines() == [
-        "task(s-1): Do s-1", "start",
-    ]  # fmt: skip
-    assert git(bakery.root, "show", "--format=", "--name-only", branch) == "made.txt\n"
-    assert bakery.status() == "closed"
-    assert list((bakery.cub / "worktrees").iterdir()) == []
-    assert len(git(bakery.root, "worktree", "list").splitlines()) == 1
-
-
-def test_a_failure_in_a_work_tree_is_taken_back_there(bakery: Shop) -> None:
-    bakery.client(f"{_SPOIL}; exit 1")
-    bakery.configure(run={"max_attempts": 2})
+@pytest.mark.parametrize("name", ["bake", "bake/{date}"])
+def test_a_branch_gets_the_commits_and_is_not_checked_out(bakery: Shop, name: str) -> None:
+    bakery.client(f'{_MAKE}; "$PYTHON" -m cub task close s-1')
     bakery.task()
     bakery.write("kept.txt", "edited\n")
     before = seen(bakery)
-    done = bakery.run(worktree=True)
-    ends = require_told(bakery, done)
-    assert (done.outcomes, bakery.status()) == (["harness_exit"] * 2, "parked")
-    assert all((bakery.root / end["git"]["patch"]).exists() for end in ends)
-    assert seen(bakery) == before
-    assert list((bakery.cub / "worktrees").iterdir()) == []
-
-
-def test_a_work_tree_can_have_a_branch_by_name(bakery: Shop) -> None:
-    bakery.client(_MAKE)
-    bakery.task()
-    assert bakery.run(worktree=True, branch="bake/{date}").outcomes == ["ok"]
-    (branch,) = git(bakery.root, "branch", "--format=%(refname:short)", "--list", "bake/*").split()
-    assert branch.removeprefix("bake/").isdigit()
-    assert commits(bakery) == ["start"]
-
-
-def test_a_task_is_closed_from_within_a_work_tree(bakery: Shop) -> None:
-    bakery.client('cat > /dev/null; "$PYTHON" -m cub task close s-1 --reason no_change')
-    bakery.task()
-    bakery.commit()
-    done = bakery.run(worktree=True)
-    assert done.outcomes == ["ok"]
-    assert bakery.record()["close_reason"] == "no_change"
-
-
-def test_a_branch_is_made_and_stays_checked_out(bakery: Shop) -> None:
-    first = bakery.head
-    bakery.client(_MAKE)
-    bakery.task()
-    assert bakery.run(branch="bake/{run}").outcomes == ["ok"]
-    now = git(bakery.root, "symbolic-ref", "--short", "HEAD").strip()
-    assert now.startswith("bake/")
-    assert commits(bakery)[0] == "task(s-1): Do s-1"
-    others = git(bakery.root, "for-each-ref", "--format=%(objectname)", "refs/heads").split()
-    assert first in others
+    done = bakery.run(branch=name)
+    branch = done.end["branch"]["name"]
+    assert re.fullmatch(name.replace("{date}", r"\d{8}"), branch)
+    assert (done.outcomes, bakery.status(), seen(bakery)) == (["ok"], "closed", before)
+    assert (_files_of(bakery, branch), done.end["branch"]["n"]) == (["made.txt"], 1)
 
 
 def test_a_branch_that_is_there_is_taken(bakery: Shop) -> None:
@@ -252,7 +159,7 @@ def test_a_detached_head_is_refused_but_with_a_branch(bakery: Shop) -> None:
     assert "--branch" in refused.value.hint
     assert bakery.status() == "open"
     assert bakery.run(branch="bake").outcomes == ["ok"]
-    assert git(bakery.root, "symbolic-ref", "--short", "HEAD") == "bake\n"
+    assert git(bakery.root, "log", "-1", "--format=%s", "bake") == "task(s-1): Do s-1\n"
 
 
 def test_a_detached_head_is_fine_where_nothing_is_committed(bakery: Shop) -> None:
@@ -264,7 +171,7 @@ def test_a_detached_head_is_fine_where_nothing_is_committed(bakery: Shop) -> Non
     assert commits(bakery) == ["start"]
 
 
-@pytest.mark.parametrize("asked", [{}, {"worktree": True}, {"branch": "bake"}])
+@pytest.mark.parametrize("asked", [{}, {"branch": "bake"}])
 def test_without_git_a_run_is_refused(tmp_path: Path, home: Path, asked: dict[str, Any]) -> None:
     shop = Shop(tmp_path / "plain", surroundings(home))
     shop.write("kept.txt", "kept\n")
@@ -286,46 +193,16 @@ def _person(shop: Shop) -> None:
     git(shop.root, "config", "user.email", "t@t")
 
 
-@pytest.mark.parametrize("worktree", [True, False])
-def test_the_first_commit_is_left_to_a_person(project: Path, home: Path, worktree: bool) -> None:
+def test_the_first_commit_is_left_to_a_person(project: Path, home: Path) -> None:
     shop = Shop(project, surroundings(home))
     _person(shop)
     shop.write("mine.txt", "mine\n")
     shop.client(_MAKE)
     shop.task()
     with pytest.raises(CubError, match="the repository has no commit yet") as caught:
-        shop.run(worktree=worktree)
+        shop.run()
     assert caught.value.hint == 'git add . && git commit -m "Start"'
     assert (commits(shop), shop.status()) == ([], "open")
-    shop.commit()
-    assert shop.run(worktree=worktree).outcomes == ["ok"]
-
-
-def test_before_the_first_commit_a_failure_is_taken_back(project: Path, home: Path) -> None:
-    shop = Shop(project, surroundings(home))
-    _person(shop)
-    shop.write("mine.txt", "mine\n")
-    shop.client("cat > /dev/null; echo made > made.txt; rm mine.txt; git add -A; exit 1")
-    shop.configure(run={"commit": False})
-    shop.task()
-    done = shop.run(once=True)
-    assert done.outcomes == ["harness_exit"]
-    assert shop.dirt() == "?? mine.txt\n"
-    assert (shop.root / "mine.txt").read_text() == "mine\n"
-
-
-def test_before_the_first_commit_an_agent_may_make_it(project: Path, home: Path) -> None:
-    shop = Shop(project, surroundings(home))
-    _person(shop)
-    shop.client(f"{_MAKE}; git add made.txt; git commit -qm theirs; exit 1")
-    shop.configure(run={"commit": False})
-    shop.task()
-    done = shop.run(once=True)
-    assert done.outcomes == ["harness_exit"]
-    assert commits(shop) == []
-    assert not (shop.root / "made.txt").exists()
-    kept = git(shop.root, "for-each-ref", "--format=%(subject)", "refs/cub").splitlines()
-    assert kept == ["theirs"]
 
 
 def _inner(bakery: Shop) -> Shop:
@@ -358,26 +235,6 @@ def test_a_failure_in_a_folder_is_taken_back_in_all_of_the_repository(bakery: Sh
     assert {k: v for k, v in after.items() if "/.cub/" not in k} == {
         k: v for k, v in before.items() if "/.cub/" not in k
     }
-
-
-def test_an_edit_elsewhere_in_the_repository_is_refused_too(bakery: Shop) -> None:
-    shop = _inner(bakery)
-    shop.client(_MAKE)
-    bakery.write("kept.txt", "edited\n")
-    with pytest.raises(CubError, match="not committed"):
-        shop.run()
-
-
-def test_a_work_tree_of_a_project_in_a_folder(bakery: Shop) -> None:
-    shop = _inner(bakery)
-    shop.client(_MAKE)
-    shop.write("kept.txt", "edited\n")
-    done = shop.run(worktree=True)
-    assert done.outcomes == ["ok"]
-    branch = f"cub/{done.end['run']}"
-    assert _files_of(shop, branch) == ["shop/made.txt"]
-    assert shop.status() == "closed"
-    assert list((shop.cub / "worktrees").iterdir()) == []
 
 
 def test_a_run_that_commits_nothing_leaves_the_files(bakery: Shop) -> None:
