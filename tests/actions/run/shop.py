@@ -152,6 +152,15 @@ class Shop:
         file = self.cub / "config.yaml"
         return parse_config_text(file.read_bytes(), "").python_value if file.exists() else {}
 
+    def open_folder(self) -> Path:
+        """Make the folder `$OUT`, which agents and checks may write to beside their place."""
+        folder = self.root.parent / "out"
+        folder.mkdir(exist_ok=True)
+        self.environ["OUT"] = folder.as_posix()
+        run = self._read_config().get("run", {})
+        self.configure(run={**run, "writable": [folder.as_posix()]})
+        return folder
+
     def set_checks(self, *checks: str) -> None:
         """Configure what decides."""
         self.configure(run={**self._read_config().get("run", {}), "checks": list(checks)})

@@ -15,7 +15,7 @@ from tests.actions.run.sound import commits, require_told, seen
 _MAKE = 'cat > /dev/null; echo x > "made-$CUB_TASK"'
 _LIMIT = 'echo \'API Error: 429 {"type":"rate_limit_error"}'
 _LOGIN = "echo 'Invalid API key · Please run /login' >&2; exit 1"
-_BAD = 'cat > /dev/null; echo "a.py:1:1: F82$(basename $CUB_ATTEMPT) x" > wrong'
+_BAD = 'cat > /dev/null; echo "a.py:1:1: F821 $(date +%N | tr 0-9 a-j)" > wrong'
 
 
 def _limited(rest: str = "") -> str:
@@ -24,7 +24,7 @@ def _limited(rest: str = "") -> str:
 
 def _at_first(first: str, then: str = _MAKE, times: int = 1) -> str:
     """A client that does one thing so many times, and another one after that."""
-    count = "n=$(cat ../count 2> /dev/null || echo 0); echo $((n + 1)) > ../count"
+    count = "n=$(cat $OUT/count 2> /dev/null || echo 0); echo $((n + 1)) > $OUT/count"
     return f"cat > /dev/null; {count}; if [ $n -lt {times} ]; then {first}; else {then}; fi"
 
 
@@ -71,6 +71,7 @@ def test_attempts_are_counted_over_runs(bakery: Shop) -> None:
 @pytest.mark.thorough
 def test_what_is_not_charged_costs_no_attempt(bakery: Shop) -> None:
     bakery.configure(run={"max_attempts": 2})
+    bakery.open_folder()
     bakery.client(_at_first("echo 'API Error: 503 Service' >&2; exit 1", "exit 1", times=2))
     bakery.task()
     done = bakery.run()
@@ -83,7 +84,7 @@ def test_a_check_that_says_nothing_fails_in_the_same_way_each_time(
     bakery: Shop, check: str
 ) -> None:
     bakery.configure(run={"max_attempts": 9})
-    bakery.client('cat > /dev/null; basename "$CUB_ATTEMPT" > made; echo "try $(cat made)"')
+    bakery.client('cat > /dev/null; date +%N > made; echo "try $(cat made)"')
     bakery.task(checks=[check])
     done = bakery.run()
     assert done.outcomes == ["checks_failed"] * 2
@@ -110,6 +111,7 @@ def test_a_reopened_task_counts_afresh(bakery: Shop) -> None:
 @pytest.mark.thorough
 def test_a_task_that_was_done_and_is_reopened_counts_afresh(bakery: Shop) -> None:
     bakery.configure(run={"max_attempts": 2})
+    bakery.open_folder()
     bakery.client(_at_first("exit 1"))
     bakery.task()
     assert bakery.run().outcomes == ["harness_exit", "ok"]
@@ -119,6 +121,7 @@ def test_a_task_that_was_done_and_is_reopened_counts_afresh(bakery: Shop) -> Non
 
 
 def test_a_limit_is_waited_for(bakery: Shop) -> None:
+    bakery.open_folder()
     bakery.client(_at_first(f"{_LIMIT} resets in 2 hours' >&2; exit 1"))
     bakery.task()
     start = bakery.clock.now()
@@ -133,6 +136,7 @@ def test_a_limit_is_waited_for(bakery: Shop) -> None:
 
 
 def test_a_run_says_which_service_it_waits_for(bakery: Shop) -> None:
+    bakery.open_folder()
     bakery.client(_at_first("echo 'API Error: 503 Service' >&2; exit 1"))
     bakery.task()
     done = bakery.run()
@@ -166,8 +170,9 @@ def test_a_limit_that_lasts_longer_than_it_said_is_tried_again_ever_later(bakery
 
 
 def test_a_service_that_fails_costs_no_attempt_and_is_tried_again(bakery: Shop) -> None:
+    bakery.open_folder()
     bakery.client("""
-        cat > /dev/null; test -e "$HOME/told" && echo x > x && exit 0; touch "$HOME/told"
+        cat > /dev/null; test -e "$OUT/told" && echo x > x && exit 0; touch "$OUT/told"
         echo '{"type":"service","text":"HTTP 503"}'; exit 1""")
     bakery.task()
     done = bakery.run(no_checks=True)
@@ -197,6 +202,7 @@ def test_another_client_goes_on_while_one_waits(bakery: Shop) -> None:
 
 
 def test_the_client_whose_limit_ends_first_is_waited_for(bakery: Shop) -> None:
+    bakery.open_folder()
     bakery.client(_limited("resets in 5 hours"), "first")
     bakery.client(_at_first(f"{_LIMIT} resets in 1 hour' >&2; exit 1"))
     bakery.task()
@@ -207,6 +213,7 @@ def test_the_client_whose_limit_ends_first_is_waited_for(bakery: Shop) -> None:
 
 
 def test_the_first_client_comes_back_after_its_limit(bakery: Shop) -> None:
+    bakery.open_folder()
     bakery.client(_at_first(f"{_LIMIT} resets in 1 hour' >&2; exit 1"), "first")
     bakery.client(_MAKE)
     for number in (1, 2):
@@ -280,9 +287,7 @@ def test_dollars_end_a_run_before_the_next_attempt(bakery: Shop) -> None:
 
 
 def test_a_failure_that_is_the_same_as_before_says_so_in_one_line(bakery: Shop) -> None:
-    bakery.client(
-        "cat > /dev/null; echo $CUB_ATTEMPT > kept.txt; echo loud > wrong; echo I tried it"
-    )
+    bakery.client("cat > /dev/null; date +%N > kept.txt; echo loud > wrong; echo I tried it")
     bakery.task()
     done = bakery.run(checks=CHECK)
     failures = [end["fail"].get("same") for end in done.of("attempt_end")]
@@ -330,6 +335,7 @@ def test_no_dollars_at_all_begin_nothing(bakery: Shop) -> None:
 
 
 def test_so_many_attempts_and_no_more(bakery: Shop) -> None:
+    bakery.open_folder()
     bakery.client(_at_first("exit 1"))
     for number in range(3):
         bakery.task(f"s-{number}")

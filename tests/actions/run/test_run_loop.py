@@ -93,11 +93,8 @@ def test_a_new_failure_beside_an_old_one_counts(bakery: Shop) -> None:
 
 
 def test_after_so_many_failures_a_task_is_parked(bakery: Shop) -> None:
-    bakery.client('cat > /dev/null; echo "a.py:1:1: F821 $CUB_ATTEMPT" > wrong')
     bakery.configure(run={"max_attempts": 2})
-    bakery.client(
-        'cat > /dev/null; echo "a.py:1:1: F8 $(basename $CUB_ATTEMPT | tr 12 ab)" > wrong'
-    )
+    bakery.client('cat > /dev/null; echo "a.py:1:1: F821 $(date +%N | tr 0-9 a-j)" > wrong')
     bakery.task()
     done = bakery.run(checks=CHECK)
     assert done.outcomes == ["checks_failed", "checks_failed"]
@@ -108,7 +105,6 @@ def test_after_so_many_failures_a_task_is_parked(bakery: Shop) -> None:
 
 
 def test_the_same_failure_three_times_parks(bakery: Shop) -> None:
-    bakery.client("cat > /dev/null; echo 'a.py:1:1: F821 x' > wrong")
     bakery.configure(run={"max_attempts": 9})
     bakery.client("cat > /dev/null; echo 'a.py:1:1: F821 x' > wrong")
     bakery.task()
@@ -131,12 +127,12 @@ def said(events: Iterable[Event]) -> str:
     return "\n".join(line for event in events for line in format_event_lines(event))
 
 
-def test_the_commits_of_a_work_tree_and_the_line_that_merges_them(bakery: Shop) -> None:
+def test_the_commits_of_a_branch_and_the_line_that_merges_them(bakery: Shop) -> None:
     bakery.client(WRITE)
     bakery.task()
     bakery.task("s-2")
-    done = bakery.run(no_checks=True, worktree=True, cwd=bakery.root)
-    branch = f"cub/{done.end['run']}"
+    branch = "night"
+    done = bakery.run(no_checks=True, branch=branch, cwd=bakery.root)
     assert done.end["branch"] == {
         "name": branch,
         "n": 2,
@@ -160,10 +156,10 @@ def test_who_stands_elsewhere_is_told_where_to_merge(bakery: Shop, tmp_path: Pat
     bakery.task()
     inner = bakery.root / "in ner"
     inner.mkdir()
-    done = bakery.run(no_checks=True, worktree=True, cwd=inner)
+    done = bakery.run(no_checks=True, branch="inner", cwd=inner)
     assert done.end["branch"]["merge"].startswith("git merge ")
     bakery.task("s-2")
-    done = bakery.run(no_checks=True, worktree=True, cwd=tmp_path, branch="it's/{run}")
+    done = bakery.run(no_checks=True, cwd=tmp_path, branch="it's/{run}")
     name = f"""'it'"'"'s/{done.end["run"]}'"""
     assert done.end["branch"]["merge"] == f"git -C {bakery.root} merge {name}"
 
@@ -173,48 +169,29 @@ def test_of_many_commits_few_are_named(bakery: Shop) -> None:
     bakery.client(WRITE)
     for number in range(13):
         bakery.task(f"s-{number}")
-    branch = bakery.run(no_checks=True, worktree=True).end["branch"]
+    branch = bakery.run(no_checks=True, branch="night").end["branch"]
     assert (branch["n"], len(branch["commits"])) == (13, 10)
     assert branch["commits"][-1].endswith("task(s-9): Do s-9")
-    assert "  and 3 more\n" in said([{**bakery.run(worktree=True).end, "branch": branch}])
+    assert "  and 3 more\n" in said([{**bakery.run(branch="night").end, "branch": branch}])
 
 
 def test_a_branch_of_ones_own_is_told_with_all_that_a_merge_brings(bakery: Shop) -> None:
     bakery.client(WRITE)
     bakery.task()
-    bakery.run(no_checks=True, worktree=True, branch="night")
+    bakery.run(no_checks=True, branch="night")
     bakery.task("s-2")
-    done = bakery.run(no_checks=True, worktree=True, branch="night")
+    done = bakery.run(no_checks=True, branch="night")
     assert (done.end["branch"]["name"], done.end["branch"]["n"]) == ("night", 2)
 
 
 def test_where_there_is_nothing_to_merge_the_run_says_so(bakery: Shop) -> None:
     bakery.client("cat > /dev/null; exit 1")
     bakery.task()
-    done = bakery.run(no_checks=True, worktree=True, once=True)
-    branch = f"cub/{done.end['run']}"
+    branch = "night"
+    done = bakery.run(no_checks=True, branch=branch, once=True)
     assert done.end["branch"] == {"name": branch, "n": 0, "commits": []}
     last = said([done.end]).splitlines()[-1]
     assert last == f"There is nothing to merge: {branch} has no commit that is not here."
-
-
-def test_what_is_not_committed_is_told_with_its_place(bakery: Shop) -> None:
-    bakery.configure(run={"commit": False})
-    bakery.client(WRITE)
-    bakery.task()
-    done = bakery.run(no_checks=True, worktree=True)
-    place = done.of("run_start")[0]["worktree"]
-    assert (Path(place) / "s-1.txt").exists()
-    assert done.end["branch"]["left"] == place
-    assert f"\nWhat is not committed stays in {place}." in said([done.end])
-
-
-def test_of_a_repository_that_the_attempt_broke_nothing_is_claimed(bakery: Shop) -> None:
-    git_folder = bakery.root / ".git"
-    bakery.client(f"cat > /dev/null; echo x > x; mv {git_folder}/refs {git_folder}/refs.away")
-    bakery.task()
-    end = bakery.run(no_checks=True, worktree=True).end
-    assert (end["end"], end["branch"]["n"]) == ("damaged", 0)
 
 
 def test_in_the_person_s_own_checkout_there_is_nothing_to_tell(bakery: Shop) -> None:
