@@ -6,9 +6,10 @@ chmod and utime: they still work everywhere. This runs in launcher.py, and impor
 
 from __future__ import annotations
 
-import ctypes
+import _ctypes
 import os
 import stat
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,43 +22,50 @@ _NO_NEW_PRIVILEGES = 38  # prctl(2)
 # (rename from one folder to another).
 _WRITE, _TRUNCATE, _REFER = 1 << 1, 1 << 14, 1 << 13
 _CHANGE = _WRITE | sum(1 << bit for bit in range(4, 13)) | _REFER
-_FILES_SIZE = 8  # bytes of a ruleset's first field: all that older kernels know
 _MIN_ABI, _TRUNCATE_ABI = 2, 3  # the first knows no `refer`: git could not rename
 _SOCKETS, _SIGNALS = 1, 2  # abstract sockets and signals of processes outside
 
 
+class _Int(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001 - ctypes starts slowly
+    _type_ = "i"
+
+
+class _Long(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001
+    _type_ = "l"
+
+
+class _Function(_ctypes.CFuncPtr):
+    _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
+    _restype_ = _Int
+
+
 class CLibrary:
-    """Call functions of the C library that Python lacks; an OSError says why one failed."""
+    """Call functions of the C library that Python lacks; an OSError says why one failed.
+
+    A structure is passed as its bytes.
+    """
 
     def __init__(self) -> None:
-        self._library = ctypes.CDLL(None, use_errno=True)
+        self._library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program
 
-    def call(self, name: str, *words: object) -> int:
+    def call(self, name: str, *words: int | bytes | None) -> int:
         """Call a function by its name. Raises OSError."""
-        result = int(getattr(self._library, name)(*words))
+        function = _Function(_ctypes.dlsym(self._library, name))
+        result: int = function(*(_Long(one) if isinstance(one, int) else one for one in words))
         if result < 0:
-            number = ctypes.get_errno()
+            number = _ctypes.get_errno()
             raise OSError(number, f"{name}: {os.strerror(number).lower()}")
         return result
 
-    def syscall(self, number: int, *words: object) -> int:
+    def syscall(self, number: int, *words: int | bytes | None) -> int:
         """Make a system call. Raises OSError."""
-        return self.call("syscall", ctypes.c_long(number), *words)
-
-
-class _Ruleset(ctypes.Structure):
-    _fields_ = (("files", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scopes", ctypes.c_uint64))
-
-
-class _PathRule(ctypes.Structure):
-    _pack_ = 1
-    _fields_ = (("rights", ctypes.c_uint64), ("folder", ctypes.c_int32))
+        return self.call("syscall", number, *words)
 
 
 def find_landlock_abi(library: CLibrary) -> int:
     """Return the version of Landlock that this kernel offers; 0 if there is none of use."""
     try:
-        version = library.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_VERSION)
+        version = library.syscall(_CREATE_RULESET, None, 0, _ASK_VERSION)
     except OSError:
         return 0
     return version if version >= _MIN_ABI else 0
@@ -72,17 +80,18 @@ def restrict_process(library: CLibrary, writable: Iterable[str]) -> None:
         raise OSError(0, "Landlock is missing or too old")
     rights = _CHANGE | (_TRUNCATE if abi >= _TRUNCATE_ABI else 0)
     try:
-        rules = _create_ruleset(library, _Ruleset(rights, 0, _SOCKETS | _SIGNALS))
+        rules = _create_ruleset(library, rights, 0, _SOCKETS | _SIGNALS)
     except OSError:  # no version tells for sure: distributions port single features back
-        rules = _create_ruleset(library, _Ruleset(rights), _FILES_SIZE)
+        rules = _create_ruleset(library, rights)
     for path in writable:
         try:
             file = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
             continue
         is_folder = stat.S_ISDIR(os.fstat(file).st_mode)
-        rule = _PathRule(rights if is_folder else rights & (_WRITE | _TRUNCATE), file)
-        library.syscall(_ADD_RULE, rules, 1, ctypes.byref(rule), 0)
+        allowed = rights if is_folder else rights & (_WRITE | _TRUNCATE)
+        rule = allowed.to_bytes(8, sys.byteorder) + file.to_bytes(4, sys.byteorder)
+        library.syscall(_ADD_RULE, rules, 1, rule, 0)
         os.close(file)
     _apply_ruleset(library, rules)
 
@@ -90,17 +99,16 @@ def restrict_process(library: CLibrary, writable: Iterable[str]) -> None:
 def forbid_abstract_sockets(library: CLibrary) -> None:
     """Forbid abstract sockets of processes outside, if the kernel can: no mount hides them."""
     try:
-        rules = _create_ruleset(library, _Ruleset(0, 0, _SOCKETS))
+        rules = _create_ruleset(library, 0, 0, _SOCKETS)
     except OSError:
         return
     _apply_ruleset(library, rules)
 
 
-def _create_ruleset(
-    library: CLibrary, attributes: _Ruleset, size: int = ctypes.sizeof(_Ruleset)
-) -> int:
-    words = ctypes.byref(attributes), ctypes.c_size_t(size), 0
-    return library.syscall(_CREATE_RULESET, *words)
+def _create_ruleset(library: CLibrary, *fields: int) -> int:
+    """Create a ruleset by its first fields: rights to files, to the network, and scopes."""
+    data = b"".join(field.to_bytes(8, sys.byteorder) for field in fields)
+    return library.syscall(_CREATE_RULESET, data, len(data), 0)
 
 
 def _apply_ruleset(library: CLibrary, rules: int) -> None:

@@ -6,7 +6,6 @@ fast. It ends as its command did: with its exit code, or by its signal.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import sys
@@ -79,7 +78,7 @@ class _Launcher:
         with open("/proc/self/environ", "rb") as file:
             pairs = file.read().split(b"\0")[:-1]
         self.environ = {name: value for name, _, value in (pair.partition(b"=") for pair in pairs)}
-        self.library.syscall(_CLOSE_RANGE, 3, ctypes.c_uint(0xFFFFFFFF), 0)
+        self.library.syscall(_CLOSE_RANGE, 3, 0xFFFFFFFF, 0)
 
     def run_restricted(self) -> NoReturn:
         """Become the command, which can write to the targets alone."""
@@ -169,8 +168,8 @@ class _Launcher:
                 self.library.call("prctl", _DROP_BOUND, number, 0, 0, 0)
             except OSError:  # this kernel has fewer
                 break
-        header = (ctypes.c_uint32 * 2)(_CAPABILITIES_VERSION, 0)
-        self.library.call("capset", header, (ctypes.c_uint32 * 6)())
+        header = _CAPABILITIES_VERSION.to_bytes(4, sys.byteorder) + bytes(4)
+        self.library.call("capset", header, bytes(24))
 
     def _exec(self) -> NoReturn:
         """Become the command."""

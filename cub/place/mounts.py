@@ -5,9 +5,9 @@ This imports little: it runs in launcher.py.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import stat
+import sys
 
 from cub.place.landlock import CLibrary
 
@@ -52,7 +52,7 @@ def build_view(library: CLibrary, mounts: Sequence[Mount], is_root: bool) -> Non
     Each is (action, source, target): `tmpfs` (its source is a mode), `read`, `write` or `layer`.
     All sources are opened first: a mount may cover them.
     """
-    library.call("mount", b"none", b"/", None, ctypes.c_ulong(_PRIVATE), None)
+    library.call("mount", b"none", b"/", None, _PRIVATE, None)
     sources = [
         None if action == "tmpfs" else _Tree(library, source) for action, source, _ in mounts
     ]
@@ -137,17 +137,16 @@ def _mount_caches(library: CLibrary, folder: str) -> None:
 def _mount(library: CLibrary, kind: bytes, target: str, flags: int, options: str = "") -> None:
     path, data = os.fsencode(target), options.encode() or None
     try:
-        library.call("mount", kind, path, kind, ctypes.c_ulong(flags), data)
+        library.call("mount", kind, path, kind, flags, data)
     except OSError as error:
         raise OSError(error.errno, error.strerror, target) from error
 
 
 def _set_attributes(library: CLibrary, folder: int, path: bytes, attributes: int) -> None:
     """Set attributes of a mount and of all mounts in it."""
-    words = (ctypes.c_uint64 * 4)(attributes, 0, 0, 0)
-    flags = ctypes.c_uint(_RECURSIVE | (0 if path else _EMPTY_PATH))
-    size = ctypes.c_size_t(ctypes.sizeof(words))
-    library.syscall(_MOUNT_SETATTR, folder, path, flags, words, size)
+    flags = _RECURSIVE | (0 if path else _EMPTY_PATH)
+    words = attributes.to_bytes(8, sys.byteorder) + bytes(24)  # set, clear, propagation, namespace
+    library.syscall(_MOUNT_SETATTR, folder, path, flags, words, len(words))
 
 
 class _Tree:

@@ -201,7 +201,7 @@ def _resolve_target(target: str, toplevel: Path) -> str:
     above = os.fspath(toplevel)
     if _is_below(target, [above]):
         return os.path.realpath(above) + target[len(above) :]
-    return os.path.join(os.path.realpath(os.path.dirname(target)), os.path.basename(target))
+    return f"{os.path.realpath(os.path.dirname(target))}/{os.path.basename(target)}"
 
 
 def _is_below(path: str, folders: Iterable[str]) -> bool:
