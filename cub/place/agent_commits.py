@@ -1,6 +1,7 @@
 """Take over commits that an agent has made in its tree, whose repository is not to be trusted.
 
-Its files are read here only where they are short and regular; git reads them behind the walls.
+Its files are read here only where they are short and regular; git reads them behind the walls, once
+`Place.read_state` has removed what is neither file nor link.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from cub.processes.runner import run_and_capture_streams
 _GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 _LIMITS = TimeLimits(60.0, None)
 _MAX_LINE = 4096  # bytes of HEAD or a ref
+_MAX_REFS = 64 << 20  # bytes
 _MAX_PACK = 1 << 30  # bytes
 _OPERATIONS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
 _OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
@@ -63,9 +65,10 @@ def _read_head(place: Place, base: Base) -> str:
         if not head.startswith("ref: "):
             return head
         name = head.removeprefix("ref: ")
-        if name == base.branch and not os.path.lexists(os.path.join(folder, name)):  # noqa: PTH118
-            return base.commit  # where packed-refs has it
-        return read_prefix(folder, name, _MAX_LINE).decode("ascii", "replace").strip()
+        if os.path.lexists(os.path.join(folder, name)):  # noqa: PTH118
+            return read_prefix(folder, name, _MAX_LINE).decode("ascii", "replace").strip()
+        packed = read_prefix(folder, "packed-refs", _MAX_REFS)
+        return base.commit if f"{base.commit} {name}\n".encode() in packed else ""
     except (OSError, ValueError):
         return ""
 

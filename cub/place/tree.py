@@ -12,6 +12,7 @@ from cub.errors import CubError
 from cub.git.objects import SUBMODULE_MODE
 from cub.git.process import join_nul
 from cub.git.tool_artifacts import is_tool_artifact
+from cub.git.worktree import get_file_type
 from cub.place.checkout import TreeGit
 from cub.place.folder import empty_folder, escape_pattern, make_folders_usable
 
@@ -99,8 +100,14 @@ def list_edited_paths(git: TreeGit) -> list[str]:
 
 def update_tree(git: TreeGit, paths: Collection[str]) -> str:
     """Take over some files as they are now; return the tree."""
-    words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-    git.run(*words, stdin=join_nul(paths))
+    gone = [path for path in paths if not get_file_type(git.tree, path)]
+    left = set(gone)
+    present = [path for path in paths if path not in left]
+    # What goes makes room for what comes: a folder may have become a file.
+    for option, some in (("--force-remove", gone), ("--replace", present)):
+        if some:
+            words = ("update-index", "-z", "--add", option, "--stdin")
+            git.run(*words, stdin=join_nul(some))
     return git.read_line("write-tree")
 
 

@@ -94,8 +94,8 @@ def read_result(context: RunContext, attempt: Attempt) -> ResultFacts:
     New files that look like secrets are left out, and kept in the attempt's folder.
     """
     place = attempt.place
+    attempt.state = state = place.read_state()  # first: it removes what git would wait for
     conflicts = list_conflicts(place, context.environ)
-    attempt.state = state = place.read_state()
     attempt.tree = state.tree
     if paths := take_out_secrets(place, attempt.files, attempt.changes):
         attempt.tree = drop_paths(place.tree, state.tree, paths)
