@@ -268,7 +268,7 @@ def test_the_model_of_the_command_line_wins_over_those_of_the_configuration(star
     assert models == ["claude-3-5-haiku-latest", "gpt-4o-mini", "gpt-4o"]
 
 
-def test_a_scripted_model_works_in_a_worktree(start: Start) -> None:
+def test_a_scripted_model_works_in_a_place(start: Start) -> None:
     made = start()
     replies = [{"calls": [{"Write": {"file_path": "new.txt", "content": "a\n"}}]},
                {"text": "Status: done"}]  # fmt: skip
@@ -276,7 +276,7 @@ def test_a_scripted_model_works_in_a_worktree(start: Start) -> None:
     made.shop.commit("replies")
     done = made.run(model="scripted/replies.yaml")
     assert done.outcomes == ["ok"]
-    assert not (made.shop.root / "new.txt").exists()
+    assert (made.shop.root / "new.txt").read_text() == "a\n"
     assert made.requests == ()
 
 

@@ -15,14 +15,14 @@ from tests.conftest import git
 
 _CODEX = r"""
 test "$1" = --version && echo codex-cli 0.169.0 && exit
-cat > "$HOME/prompt"; echo x > made
+cat > "$HOME/.cache/prompt"; echo x > made
 echo '{"type":"item.completed","item":{"id":"0","type":"agent_message","text":"I made it."}}'
 echo '{"type":"turn.completed","usage":{"input_tokens":5,"output_tokens":2}}'"""
 _CLAUDE = r"""
 test "$1" = --version && echo "${CLAUDE_TEST_VERSION-2.1.330} (Claude Code)" && exit
-cat > "$HOME/prompt"; echo x > made
+cat > "$HOME/.cache/prompt"; echo x > made
 while [ $# -gt 0 ]; do
-  test "$1" = --append-system-prompt-file && cat "$2" >> "$HOME/prompt"; shift
+  test "$1" = --append-system-prompt-file && cat "$2" >> "$HOME/.cache/prompt"; shift
 done
 echo '{"type":"result","subtype":"success","is_error":false,"result":"ok"}'"""
 SECTION, CONSTITUTION, MAP = "Work in tasks:", "# Constitution", "# Project map"
@@ -52,7 +52,7 @@ def stocked(bakery: Shop) -> Shop:
 def prompt_of(shop: Shop, **asked: Any) -> str:
     done: Done = shop.run(once=True, **asked)
     assert done.outcomes == ["ok"]
-    return Path(shop.environ["HOME"], "prompt").read_text()
+    return Path(shop.environ["HOME"], ".cache/prompt").read_text()
 
 
 def count(prompt: str, *texts: str) -> list[int]:
@@ -73,12 +73,12 @@ def test_claude_gets_what_it_does_not_read(stocked: Shop) -> None:
 
 
 def test_an_agent_of_which_nothing_is_known_gets_the_contract_and_the_task(stocked: Shop) -> None:
-    stocked.client('cat > "$HOME/prompt"; echo x > made')
+    stocked.client('cat > "$HOME/.cache/prompt"; echo x > made')
     prompt = prompt_of(stocked, harness="mine")
     assert count(prompt, CONTRACT, TASK, SECTION, CONSTITUTION, MAP) == [1, 1, 0, 0, 0]
 
 
-def test_a_worktree_lacks_a_map_that_git_ignores(stocked: Shop) -> None:
+def test_a_map_that_git_ignores_is_handed_over(stocked: Shop) -> None:
     stocked.configure(map={"commit": False})
     stocked.write(".cub/.gitignore", (stocked.cub / ".gitignore").read_text() + "/map.md\n")
     git(stocked.root, "rm", "-q", "--cached", ".cub/map.md")
