@@ -100,7 +100,8 @@ def list_edited_paths(git: TreeGit) -> list[str]:
 
 def update_tree(git: TreeGit, paths: Collection[str]) -> str:
     """Take over some files as they are now; return the tree."""
-    gone = [path for path in paths if not get_file_type(git.tree, path)]
+    files = (stat.S_IFREG, stat.S_IFLNK)
+    gone = [path for path in paths if get_file_type(git.tree, path) not in files]
     left = set(gone)
     present = [path for path in paths if path not in left]
     # What goes makes room for what comes: a folder may have become a file.

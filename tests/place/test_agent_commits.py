@@ -21,6 +21,11 @@ def place(project: Path) -> Place:
     return begin_place(project)
 
 
+def _make_fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
 def _bring(place: Place, project: Path) -> str:
     return bring_agent_commits(place, place.base, surroundings(project))
 
@@ -43,7 +48,7 @@ def test_commits_come_with_their_objects(place: Place, project: Path) -> None:
         lambda top: (top / ".git/refs/heads/main").write_text("0" * 40),
         lambda top: (top / ".git/HEAD").write_text("ref: refs/heads/../../../secret\n"),
         lambda top: (top / ".git/HEAD").unlink(),
-        lambda top: ((top / ".git/HEAD").unlink(), os.mkfifo(top / ".git/HEAD")),
+        lambda top: _make_fifo(top / ".git/HEAD"),
         lambda top: shutil.rmtree(top / ".git"),
         lambda top: shutil.rmtree(top / ".git/objects"),
     ],
