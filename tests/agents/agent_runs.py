@@ -41,6 +41,10 @@ class AgentRuns:
     notice: ClassVar[str] = ""  # what it says by itself, before its model does
     limit: ClassVar[str] = "Slow down."  # the service's words
     denial: ClassVar[str] = "git push origin main"
+    # An attempt whose check fails, and the first reply of the next one.
+    fail_and_fix: ClassVar[tuple[Reply, ...]] = (
+        write_file("sum", "wrong"), DONE, Reply("Again.", ": > wrong; echo b > b"),
+    )  # fmt: skip
 
     @pytest.fixture
     def start(self, start_agent: StartAgent, home: Path) -> Callable[..., AgentProject]:
@@ -80,13 +84,14 @@ class AgentRuns:
             assert (text, count_occurrences(first, text)) == (text, 1)
 
     def test_the_next_attempt_is_told_which_test_fails(self, start: Start) -> None:
-        made = start(write_file("sum", "wrong"), DONE, Reply("Again.", ": > wrong; echo b > b"))
+        made = start(*self.fail_and_fix)
         done = made.run()
         assert done.outcomes == ["checks_failed", "ok"]
-        assert count_occurrences(made.requests[2], "tests/test_a.py::sum")
+        second = made.requests[len(self.fail_and_fix) - 1]
+        assert count_occurrences(second, "tests/test_a.py::sum")
 
     def test_what_an_agent_writes_into_its_own_folder_ends_no_run(self, start: Start) -> None:
-        made = start(write_file("sum", "wrong"), DONE, Reply("Again.", ": > wrong; echo b > b"))
+        made = start(*self.fail_and_fix)
         folders = {one.name: one.folder for one in NAMED_PROFILES}
         made.shop.write(f"{folders.get(self.agent) or '.agents'}/commands/x.md", "# X\n")
         made.shop.commit("a command")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 from tests.agents.agent_runs import AgentRuns, Start, failure
 from tests.model_server.faults import Reply, count_occurrences
@@ -15,6 +16,7 @@ def edit_file(text: str, name: str = "new.txt") -> Reply:
 
 class TestAider(AgentRuns):
     agent = "aider"
+    fail_and_fix: ClassVar = (edit_file("sum", "wrong"), edit_file("b"))
 
     def test_an_edit_is_committed_and_its_task_closed(self, start: Start) -> None:
         made = start(edit_file("a"))
@@ -29,12 +31,6 @@ class TestAider(AgentRuns):
         assert end["usd_src"] == "reported"
         assert end["trailer"]["status"] == "done"
         assert end["git"]["files"] == ["new.txt"]
-
-    def test_the_next_attempt_is_told_which_test_fails(self, start: Start) -> None:
-        made = start(edit_file("sum", "wrong"), edit_file("b"))
-        done = made.run()
-        assert done.outcomes == ["checks_failed", "ok"]
-        assert count_occurrences(made.requests[1], "tests/test_a.py::sum")
 
     def test_a_limit_is_waited_for(self, start: Start) -> None:
         """As aider tries again soon, one refusal is none for the run."""
