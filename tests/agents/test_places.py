@@ -16,8 +16,8 @@ from cub.harness.harness_registry import KNOWN_HARNESSES, load_harnesses
 from cub.place.checkout import find_checkout
 from cub.place.folder import PlaceFolder
 from cub.place.place import Place
-from cub.place.place_settings import MAILBOX, Base, PlaceSettings
 from cub.place.place_kind import try_kind
+from cub.place.place_settings import MAILBOX, Base, PlaceSettings
 from cub.place.walls import PlaceKind
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import run_and_capture_streams
