@@ -167,6 +167,13 @@ class Place:
         shared = (f"{path}/" for path in self.settings.shared)
         return [*self.laid, *self.settings.included, *self.settings.private, *shared]
 
+    def has_excluded_path(self, head: str) -> bool:
+        """Return whether commits on top of the base have a file that is no part of any tree."""
+        is_excluded = self._make_filter(*self.laid)
+        words = ("log", "--format=", "--name-only", "-z", "--no-renames", "-m")
+        listed = self.tree.list_items(*words, head, f"^{self.base.commit}", "--")
+        return any(is_excluded(path.lstrip("\n")) for path in listed)
+
     def list_changed_submodules(self) -> tuple[str, ...]:
         """List the submodules with files that are not those of their commit: no commit has them."""
         trees = {

@@ -107,6 +107,8 @@ def read_result(context: RunContext, attempt: Attempt) -> ResultFacts:
         attempt.notices.append(
             f"{describe_secrets(secrets)}: the run commits the work in a commit of its own"
         )
+    if attempt.head and place.has_excluded_path(attempt.head):
+        attempt.head = ""  # such as of `git add -A`: what cub laid there would be committed, too
     if attempt.head:
         attempt.notices.append("there are commits that the run did not make")
     return ResultFacts(state, conflicts, place.list_changed_submodules())
