@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import psutil
 import pytest
 
 from cub.actions.run.failures import counts_as_attempt
 from cub.errors import CubError
-from tests.actions.run.shop import CHECK, Done, Shop, alive
+from tests.actions.run.shop import CHECK, Done, Shop
 from tests.examples import keep_few
 from tests.harness.acp.talks import USAGE, Step, ask, command, error, result, said, update
 
@@ -45,7 +46,9 @@ def test_a_failing_check_comes_back_in_the_next_prompt(
 ) -> None:
     log = tmp_path_factory.mktemp("log") / "sent.jsonl"
     bakery.environ["ACP_LOG"] = str(log)
-    done = run(bakery, {"do": "echo broken-word > wrong"}, _DONE, checks=CHECK, iterations=2)
+    made: Step = {"do": "echo broken-word > wrong"}
+    writable = {"writable": [str(log.parent)]}
+    done = run(bakery, made, _DONE, checks=CHECK, iterations=2, run=writable)
     assert done.outcomes[0] == "checks_failed"
     assert "broken-word" in log.read_text()
 
@@ -98,17 +101,15 @@ def test_the_time_of_a_limit_is_kept_and_waited_for(bakery: Shop) -> None:
         pytest.param(("stays", "hang"), marks=pytest.mark.thorough),
     ],
 )
-def test_an_agent_that_is_ended_leaves_no_process(
-    bakery: Shop, steps: tuple[Step, ...], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    pids = tmp_path_factory.mktemp("pids") / "pids"
-    step = {"do": f"sleep 600 & echo $! $PPID > {pids}; setsid sleep 600 & echo $! >> {pids}"}
+def test_an_agent_that_is_ended_leaves_no_process(bakery: Shop, steps: tuple[Step, ...]) -> None:
+    step = {"do": "sleep 4713 & setsid sleep 4713 & echo begun > begun"}
     ready = update("tool_call", toolCallId="t", title="make", status="in_progress")
     done = run(bakery, step, ready, *steps, stop_at=lambda event: event.get("type") == "tool")
     assert done.outcomes == ["interrupted"]
-    numbers = [int(word) for word in pids.read_text().split()]
-    assert len(numbers) >= 3
-    assert alive(numbers) == []
+    patch = done.of("attempt_end")[0]["git"]["patch"]
+    assert "+begun" in (bakery.root / patch).read_text()
+    running = (process.info["cmdline"] for process in psutil.process_iter(["cmdline"]))
+    assert ["sleep", "4713"] not in running
 
 
 def test_a_stopped_run_cancels_the_turn(bakery: Shop) -> None:

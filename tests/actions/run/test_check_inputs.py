@@ -17,10 +17,10 @@ from tests.examples import keep_few
 def _prepare(made: Shop) -> None:
     prepare(made)
     made.write("tests/test_a.py", "assert True\n")
-    made.write(".gitignore", "secret.env\ntools/\n")
-    made.write("Makefile", "test:\n\tsh check.sh\n")
-    made.commit("tests")
     made.write("tools/lint", "#!/bin/sh\ntrue\n").chmod(0o755)
+    made.write("Makefile", "test:\n\tsh check.sh\n")
+    git(made.root, "add", ":!notes.txt")
+    git(made.root, "commit", "-qm", "tests")
 
 
 @pytest.fixture

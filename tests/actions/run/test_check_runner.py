@@ -14,6 +14,10 @@ from cub.actions.run.check_runner import (
 )
 from cub.checks.failing_items import FailingItem
 from cub.files.signed_state import find_state_folder
+from cub.place.checkout import find_checkout
+from cub.place.folder import PlaceFolder
+from cub.place.place import Place, PlaceSettings
+from cub.place.walls import PlaceKind
 from cub.processes.command import StopRequest, TimeLimits
 
 
@@ -92,9 +96,13 @@ def test_a_result_holds_for_the_same_program_and_packages(tmp_path: Path, home: 
     ],
 )
 def test_the_program_that_is_missing_is_the_one_that_the_shell_names(
-    checker: CheckRunner, output: str, *, lacks: bool
+    checker: CheckRunner, project: Path, tmp_path: Path, output: str, *, lacks: bool
 ) -> None:
-    check = checker.run_check(f"cd . && (echo '{output}' >&2; exit 127)", None)
+    kind = PlaceKind("aside", "none", "")
+    settings = PlaceSettings(find_checkout(project), project, kind)
+    place = Place(PlaceFolder(tmp_path / "place"), settings)
+    place.open()
+    check = checker.run_check(place, f"cd . && (echo '{output}' >&2; exit 127)", None)
     assert check.lacks_program is lacks
 
 
