@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Generator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from cub.actions.run import failures, run_folders
@@ -59,9 +60,8 @@ def finish_attempt(
         if not verdict.is_ok:
             _keep_patch(attempt)
     except (CubError, OSError) as error:
-        is_machine = is_machine_error(error)
-        is_broken = verdict.is_ok
-        verdict = Verdict(failures.UNKNOWN, describe_error(error), is_uncounted=is_machine)
+        is_broken = verdict.is_ok and _is_accepted(context, attempt)
+        verdict = _judge_error(attempt, verdict, error, is_broken=is_broken)
     ended = Disposition(CLOSED) if verdict.is_ok else _decide_disposition(context, attempt, verdict)
     event = make_end_event(context, attempt, verdict, head)
     with context.lock:
@@ -76,6 +76,24 @@ def finish_attempt(
         attempt.files.write_state(run_folders.RESULT_FILE, result)
         attempt.files.write_public_json(run_folders.RESULT_FILE, result)
     return AttemptOutcome(verdict, update.disposition, event, update.messages, is_broken)
+
+
+def _is_accepted(context: RunContext, attempt: Attempt) -> bool:
+    """Return whether only the way into the checkout is left, which the next run can go."""
+    last = run_folders.COMMIT_FILE if context.settings.commits else run_folders.DECISION_FILE
+    return bool(attempt.files.read_state(last))
+
+
+def _judge_error(
+    attempt: Attempt, verdict: Verdict, error: CubError | OSError, *, is_broken: bool
+) -> Verdict:
+    """Return the verdict of an attempt that could not be finished; keep its changes as a patch."""
+    is_machine, failure = is_machine_error(error), failures.UNKNOWN
+    if verdict.is_ok and not is_broken:
+        with suppress(CubError, OSError):
+            _keep_patch(attempt)
+        failure = failure if is_machine else failures.COMMIT_FAILED
+    return Verdict(failure, describe_error(error), is_uncounted=is_machine)
 
 
 def _keep_patch(attempt: Attempt) -> None:

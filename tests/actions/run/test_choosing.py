@@ -115,11 +115,13 @@ def test_auto_is_all_clients_of_the_configuration_in_their_order(shelf: Shop) ->
 
 def _given(shop: Shop, **config: Any) -> dict[str, str]:
     """The environment that a client, and a check, have."""
-    shop.client(f"{_MAKE}; env > ../client")
-    shop.configure(run=config)
-    done = shop.run(task="s-1", checks="env > ../check")
+    out = shop.root.parent / "out"
+    out.mkdir()
+    shop.client(f"{_MAKE}; env > {out}/client")
+    shop.configure(run={"writable": [out.as_posix()], **config})
+    done = shop.run(task="s-1", checks=f"env > {out}/check")
     assert done.outcomes == ["ok"]
-    told = {name: (shop.root.parent / name).read_text() for name in ("client", "check")}
+    told = {name: (out / name).read_text() for name in ("client", "check")}
     assert ("CUB_TASK=s-1\n" in told["client"], "CUB_TASK" in told["check"]) == (True, False)
     return told
 
@@ -132,10 +134,10 @@ def test_hidden_variables_reach_neither_client_nor_check(shelf: Shop) -> None:
 
 def test_hidden_variables_do_not_reach_hooks_either(shelf: Shop) -> None:
     shelf.environ |= {"AWS_KEY": "secret"}
-    hook = shelf.write(".git/hooks/pre-commit", "#!/bin/sh\nenv > ../hook\n")
+    hook = shelf.write(".git/hooks/pre-commit", f"#!/bin/sh\nenv > {shelf.root.parent}/out/hook\n")
     hook.chmod(0o755)
     _given(shelf, hide_env=["AWS_*"])
-    assert "secret" not in (shelf.root.parent / "hook").read_text()
+    assert "secret" not in (shelf.root.parent / "out/hook").read_text()
 
 
 def test_what_a_client_is_told_of_an_outer_attempt_is_its_own(shelf: Shop) -> None:
@@ -158,12 +160,12 @@ def test_a_client_has_variables_of_its_own(shelf: Shop) -> None:
 
 
 def _arguments(shop: Shop, *argv: str, **asked: Any) -> list[str]:
-    shell = 'cat > /dev/null; touch made; printf "%s\\n" "$@" > ../argv'
+    shell = 'cat > /dev/null; touch made; printf "%s\\n" "$@" > argv.txt'
     words = ["/bin/sh", "-c", shell, "client", *argv]
     known = {"mine": {"argv": words}}
     shop.configure(harnesses=known)
     assert shop.run(task="s-1", **asked).outcomes == ["ok"]
-    return (shop.root.parent / "argv").read_text().splitlines()
+    return (shop.root / "argv.txt").read_text().splitlines()
 
 
 def test_words_in_braces_are_filled_in(shelf: Shop) -> None:
@@ -188,6 +190,6 @@ def test_the_model_of_the_configuration_is_taken(shelf: Shop) -> None:
 
 def test_cub_is_in_the_path_of_a_client(shelf: Shop) -> None:
     shelf.environ["PATH"] = "/usr/bin:/bin"
-    shelf.client("cat > /dev/null; cub task show s-1 > ../shown && touch made")
+    shelf.client("cat > /dev/null; cub task show s-1 > shown.txt")
     assert shelf.run(task="s-1").outcomes == ["ok"]
-    assert "Do s-1" in (shelf.root.parent / "shown").read_text()
+    assert "Do s-1" in (shelf.root / "shown.txt").read_text()

@@ -51,8 +51,8 @@ def _describe_row(one: FailureClass) -> tuple[str, str, str, str]:
 @pytest.mark.parametrize("one", FAILURE_CLASSES.values(), ids=lambda one: one.name)
 def test_each_class_has_a_meaning_and_what_ends_a_run_a_remedy(one: FailureClass) -> None:
     assert one.meaning
-    ends_by_a_person = one.name in ("interrupted", "budget")
-    assert bool(one.remedy) == (one.effect == "end") or ends_by_a_person or one.is_charged
+    is_up_to_a_person = one.name in ("interrupted", "budget", "not_merged")
+    assert bool(one.remedy) == (one.effect == "end") or is_up_to_a_person or one.is_charged
     assert bool(one.wait_reason) == (one.effect == "wait")
 
 

@@ -27,35 +27,16 @@ def _list_committed(shop: Shop) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "expose",
-    [
-        "printf '__pycache__/\\n' > .gitignore",
-        "rm .gitignore",
-        "echo '!secret.env' >> .gitignore; echo '!private' >> .gitignore",
-        "rm .gitignore; git add -A",
-        "rm .gitignore; git add -A; git commit -qm wip",
-        "git add -A -f; git commit -qm wip",
-    ],
+    "expose", ["rm .gitignore", "rm .gitignore; git add -A -f; git commit -qm wip"]
 )
 def test_what_was_ignored_before_is_not_committed(shop: Shop, expose: str) -> None:
-    """R24: it was, without a word."""
-    shop.client(f"cat > /dev/null; echo C > c.py; {expose}")
+    """R24: it was, without a word. It is no part of the place, and keeps its content."""
+    shop.client(f"cat > /dev/null; test ! -e secret.env && echo C > c.py; {expose}")
     done = shop.run(checks=CHECK, once=True)
     assert done.outcomes == ["ok"]
     assert "c.py" in git(shop.root, "ls-files")
     assert not _list_committed(shop) & {"secret.env", "private/key", "notes.txt"}
-    assert "secret.env" in done.notices or "the agent's commits held" in done.notices
     assert (shop.root / "secret.env").read_text() == "KEY=1\n"
-    assert (shop.root / "private/key").read_text() == "KEY=2\n"
-
-
-def test_it_is_no_part_of_a_patch_and_stays_where_it_is(shop: Shop) -> None:
-    shop.client("cat > /dev/null; echo C > c.py; rm .gitignore; exit 1")
-    done = shop.run(checks=CHECK, once=True)
-    (end,) = done.of("attempt_end")
-    patch = (shop.root / end["git"]["patch"]).read_text()
-    assert "c.py" in patch
-    assert "KEY" not in patch
     assert (shop.root / "private/key").read_text() == "KEY=2\n"
 
 
@@ -77,13 +58,6 @@ def test_work_that_the_attempt_hides_from_git_fails_it(shop: Shop, hide: str) ->
     done = shop.run(checks=CHECK, once=True)
     assert done.outcomes == ["commit_failed"]
     assert "no commit would have" in done.of("attempt_end")[0]["fail"]["reason"]
-
-
-def test_work_that_the_users_own_rules_hide_since_then_fails_it(shop: Shop) -> None:
-    rules = "mkdir -p $HOME/.config/git; echo c.py > $HOME/.config/git/ignore"
-    shop.client(f"cat > /dev/null; echo C > c.py; echo more >> a.py; {rules}")
-    asked = ("run", "--once", "--trust", "--harness", "mine", "--check", CHECK)
-    assert "no commit would have c.py" in shop.call(*asked).out
 
 
 @pytest.mark.parametrize(

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
-from tests.actions.run.shop import CHECK, Shop, alive, shop
+from tests.actions.run.attacked import run_killed
+from tests.actions.run.shop import CHECK, Shop, shop
 from tests.examples import keep_few
 
 POINTS = 12
 _UNSURE = 10  # steps that a faster run does not take: how a run stands is noted each second
-ROOT = Path(__file__).parents[3]
-# It fails its first attempt, and mends it when it is told; it notes outside of the repository
-# that it was here. What it leaves in the background would go on for ever.
+# It fails its first attempt, and mends it when it is told. What it leaves in the background would
+# go on for ever.
 CLIENT = """
-echo $$ >> "$HOME/pids"; sleep 1000 & echo $! >> "$HOME/pids"
-grep -q 'F821 gone' && {
-  echo mended > work.txt; echo API_KEY=1 > .env; echo x >> "$HOME/mended"; exit 0; }
-echo 'shop.py:7:1: F821 gone' > wrong; echo half >> kept.txt; rm notes.txt
+sleep 4717 &
+grep -q 'F821 gone' && { echo mended > work.txt; echo API_KEY=1 > .env; exit 0; }
+echo 'shop.py:7:1: F821 gone' > wrong; echo half >> kept.txt
 """
 
 
@@ -35,49 +33,37 @@ def furnished(bakery: Shop) -> Shop:
     return bakery
 
 
-def killed_at(bakery: Shop, home: Path, step: int) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "tests.actions.run.killed", bakery.root, home, step]
-    return subprocess.run(
-        [str(word) for word in words],
-        cwd=ROOT,
-        env={**bakery.environ, "XDG_CACHE_HOME": str(home)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
 @pytest.fixture(scope="session")
 def steps(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> int:
     """How many steps a run has that nobody kills."""
     root, home = tmp_path_factory.mktemp("counted").resolve(), tmp_path_factory.mktemp("home")
     shutil.copytree(empty_repository, root, dirs_exist_ok=True)
-    done = killed_at(furnished(shop(root, home)), home, 0)
+    done = run_killed(furnished(shop(root, home)), 0)
     assert done.returncode == 0, done.stderr
     return int(done.stdout)
 
 
 @pytest.mark.parametrize("point", keep_few(range(POINTS), 3))
 def test_the_next_run_goes_on(
-    bakery: Shop, home: Path, steps: int, point: int, pytestconfig: pytest.Config
+    bakery: Shop, steps: int, point: int, pytestconfig: pytest.Config
 ) -> None:
     """At one step of each stretch of a run: another one each time, as the seed has it."""
     seed = pytestconfig.getoption("--hypothesis-seed")
     among = random.Random(None if seed is None else f"{seed} {point}")
     step = 1 + int((point + among.random()) * (steps - _UNSURE) / POINTS)
     print(f"killed at step {step} of {steps}")  # noqa: T201 - pytest shows it where this fails
-    assert killed_at(furnished(bakery), home, step).returncode == -9
+    assert run_killed(furnished(bakery), step).returncode == -9
     done = bakery.run(checks=CHECK)
     assert bakery.status() == "closed"
     assert bakery.log() == ["task(s-1): Do s-1", "start", "start"]
-    assert bakery.dirt() == "?? .env\n?? notes.txt\n"
-    assert (bakery.root / ".env").read_text() == "API_KEY=1\n"
+    assert bakery.dirt() == "?? notes.txt\n"
+    (left_out,) = bakery.cub.glob("runs/*/s-1/*/left-out/.env")
+    assert left_out.read_text() == "API_KEY=1\n"
     assert (bakery.root / "notes.txt").read_bytes() == b"a person's, unknown to git\r\n"
     assert (bakery.root / "kept.txt").read_text() == "kept\n"
     assert (bakery.root / "work.txt").read_text() == "mended\n"
-    pids = [int(pid) for pid in (home / "pids").read_text().split()]
-    assert not alive(pids)
+    running = (process.info["cmdline"] for process in psutil.process_iter(["cmdline"]))
+    assert ["sleep", "4717"] not in running
     begun = [(e["run"], e["task"], e["n"]) for e in bakery.ledger("attempt_start")]
     ended = [(e["run"], e["task"], e["n"]) for e in bakery.ledger("attempt_end")]
     assert sorted(begun) == sorted(ended) == sorted(set(ended))
