@@ -16,7 +16,8 @@ from cub.checks.failing_items import FailingItem
 from cub.files.signed_state import find_state_folder
 from cub.place.checkout import find_checkout
 from cub.place.folder import PlaceFolder
-from cub.place.place import Place, PlaceSettings
+from cub.place.place import Place
+from cub.place.place_settings import PlaceSettings
 from cub.place.walls import PlaceKind
 from cub.processes.command import StopRequest, TimeLimits
 

@@ -16,25 +16,24 @@ from tests.conftest import git
 WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
 
 
-def test_what_could_not_be_merged_is_taken_up_by_the_next_run(bakery: Shop) -> None:
+def test_what_could_not_be_merged_is_kept_with_the_line_that_merges_it(bakery: Shop) -> None:
     lock = bakery.root / ".git/index.lock"
     bakery.client(WRITE)
     bakery.task()
-    bakery.task("s-2")
 
     def each(event: Event) -> None:
         if event["ev"] == "attempt_start":
-            lock.mkdir(exist_ok=True)  # no file, as a lock of git is: nobody removes it
+            lock.mkdir()  # no file, as a lock of git's is: nobody removes it
 
     done = bakery.run(no_checks=True, each=each)
-    assert (done.outcomes, done.end["end"], done.end["ok"]) == (["unknown"], "broken", False)
+    assert (done.outcomes, bakery.status()) == (["not_merged"], "parked")
     lock.rmdir()
     assert not (bakery.root / "s-1.txt").exists()
-    again = bakery.run(no_checks=True)
-    assert [event["status"] for event in again.of("recovered")] == ["closed"]
-    assert again.outcomes == ["ok"]
-    assert bakery.log() == ["task(s-2): Do s-2", "task(s-1): Do s-1", "start"]
-    assert again.end["end"] == "done"
+    reason = done.of("attempt_end")[0]["fail"]["reason"]
+    (ref,) = git(bakery.root, "for-each-ref", "--format=%(refname)", "refs/cub/kept").split()
+    assert f"git merge {ref}" in reason
+    git(bakery.root, "merge", "-q", ref)
+    assert (bakery.root / "s-1.txt").read_text() == "s-1\n"
 
 
 @pytest.mark.parametrize("word", ["resets 3pm (UTC)", "come back some day"])
