@@ -87,8 +87,6 @@ _ROWS = (
     Setting("run.hide_env", "texts", [], "Variables to hide from agents and checks, such "
             "as AWS_*."),
     Setting("run.max_file_size", "size", "1GB", "Size limit of a file that git doesn't ignore."),
-    Setting("run.keep_ignored", "size", "64MB", "How much of the ignored files cub backs up; "
-            "0 for none."),
     Setting("run.notify", "text", None, "A command that cub runs when a run needs you."),
     Setting("run.budget.usd", "number", None, "Cost limit of a run in dollars."),
     Setting("run.budget.tokens", "whole", None, "Token limit of a run."),

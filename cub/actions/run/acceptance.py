@@ -67,7 +67,8 @@ def accept_attempt(context: RunContext, attempt: Attempt, verdict: Verdict) -> S
         if acceptance.state == "merged":
             return head, verdict
         if acceptance.state == "blocked":
-            return "", Verdict(failures.NOT_MERGED, f"{acceptance.reason}: {acceptance.hint}")
+            then = f"`{acceptance.hint}`, then `cub task close {attempt.task_id}`"
+            return "", Verdict(failures.NOT_MERGED, f"{acceptance.reason}: run {then}")
 
 
 def _merge_newer_commits(

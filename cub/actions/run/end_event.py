@@ -22,8 +22,9 @@ _MIN_QUOTE = 40  # characters of what an agent said
 def make_start_event(context: RunContext, task: str, number: int, harness: str) -> Event:
     """Return the event of an attempt that starts."""
     log = context.folder.attempt_folder(task, number).name
-    model = {"model": context.settings.model} if context.settings.model else {}
-    return context.make_event(ATTEMPT_START, task=task, n=number, harness=harness, **model, log=log)
+    facts = {"model": context.settings.model} if context.settings.model else {}
+    facts["place"] = context.place.settings.kind.name
+    return context.make_event(ATTEMPT_START, task=task, n=number, harness=harness, **facts, log=log)
 
 
 def make_end_event(context: RunContext, attempt: Attempt, verdict: Verdict, head: str) -> Event:
@@ -113,7 +114,8 @@ def _explain_failure(verdict: Verdict, summary: str) -> str:
         return summary
     space = MAX_REASON - len(reason) - len(_AGENT_SAID)
     is_quoted = summary in reason or reason in summary
-    if verdict.failure == failures.INTERRUPTED or space < _MIN_QUOTE or is_quoted:
+    is_own = verdict.failure in (failures.INTERRUPTED, failures.NOT_MERGED)
+    if is_own or space < _MIN_QUOTE or is_quoted:
         return reason
     return reason + _AGENT_SAID + truncate_text(summary, space)
 

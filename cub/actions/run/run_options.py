@@ -100,7 +100,6 @@ class RunSettings:
     notify_command: str
     hidden_variables: tuple[str, ...]
     max_file_size: int
-    ignored_backup_limit: int
     usd: float | None
     tokens: int | None
     iterations: int | None
@@ -144,7 +143,6 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
         notify_command=get["run.notify"] or "",
         hidden_variables=tuple(get["run.hide_env"]),
         max_file_size=parse_byte_count(get["run.max_file_size"]),
-        ignored_backup_limit=parse_byte_count(get["run.keep_ignored"]),
         usd=_override(options.usd, get["run.budget.usd"]),
         tokens=_override(options.tokens, get["run.budget.tokens"]),
         iterations=_override(options.iterations, get["run.budget.iterations"]),
