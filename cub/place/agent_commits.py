@@ -65,7 +65,7 @@ def _read_head(place: Place, base: Base) -> str:
         if not head.startswith("ref: "):
             return head
         name = head.removeprefix("ref: ")
-        if os.path.lexists(os.path.join(folder, name)):  # noqa: PTH118
+        if os.path.lexists(f"{folder}/{name}"):
             return read_prefix(folder, name, _MAX_LINE).decode("ascii", "replace").strip()
         packed = read_prefix(folder, "packed-refs", _MAX_REFS)
         return base.commit if f"{base.commit} {name}\n".encode() in packed else ""

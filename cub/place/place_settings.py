@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cub.files.signed_state import find_project_state, find_state_folder
@@ -57,9 +57,9 @@ class PlaceSettings:
     setup_commands: tuple[str, ...] = ()
 
     @property
-    def prefix(self) -> Path:
+    def prefix(self) -> PurePosixPath:
         """Return the project's folder, relative to the top of the checkout."""
-        return self.root.relative_to(self.checkout.toplevel)
+        return PurePosixPath(self.root.relative_to(self.checkout.toplevel).as_posix())
 
     @property
     def is_bound(self) -> bool:

@@ -9,7 +9,6 @@ from hashlib import sha256
 
 from cub.git.tool_artifacts import COMPILED_SUFFIXES, matches_any
 from cub.place.checkout import TreeGit
-from cub.place.tree import list_other_paths
 
 # Lock files and manifests of package managers, and what pins the versions of their programs.
 _INPUT_PATTERNS = (
@@ -54,7 +53,7 @@ class TreeSetup:
     def finish(self, git: TreeGit, is_excluded: Callable[[str], bool]) -> None:
         """Take note of what the commands made, and put back what git tracks."""
         git.run("read-tree", "--reset", "-u", self.tree)
-        self.made_paths = tuple(path for path in list_other_paths(git) if not is_excluded(path))
+        self.made_paths = tuple(path for path in _list_other_paths(git) if not is_excluded(path))
         self.made_key = self.key
 
 
@@ -72,3 +71,10 @@ def make_setup_key(git: TreeGit, treeish: str, commands: Sequence[str]) -> str:
         if path in named or is_source or matches_any(name, _INPUT_PATTERNS):
             digest.update(b"\0" + entry.encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
+
+
+def _list_other_paths(git: TreeGit) -> list[str]:
+    """List what git does not track: ignored paths, directories with "/" at their end, and files."""
+    ignored = ("-i", "--exclude-standard", "--directory")
+    words = ("ls-files", "-z", "-o")
+    return [*git.list_items(*words, *ignored), *git.list_items(*words, "--exclude-standard")]

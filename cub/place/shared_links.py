@@ -77,4 +77,4 @@ def _lead_to_tree(text: str, toplevel: Path, tree: Path) -> str:
     path = Path(os.path.normpath(text))
     if not path.is_absolute() or not path.is_relative_to(toplevel):
         return text
-    return os.fspath(tree / path.relative_to(toplevel))
+    return os.fspath(tree.joinpath(*path.relative_to(toplevel).parts))

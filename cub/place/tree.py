@@ -54,13 +54,6 @@ def check_out_tree(
         git.run("clean", "-ffdxq", *(f"--exclude=/{escape_pattern(path)}" for path in kept))
 
 
-def list_other_paths(git: TreeGit) -> list[str]:
-    """List what git does not track: ignored paths, directories with "/" at their end, and files."""
-    ignored = ("-i", "--exclude-standard", "--directory")
-    words = ("ls-files", "-z", "-o")
-    return [*git.list_items(*words, *ignored), *git.list_items(*words, "--exclude-standard")]
-
-
 def read_tree_state(
     git: TreeGit, is_excluded: Callable[[str], bool], max_file_size: int = 1 << 30
 ) -> TreeState:

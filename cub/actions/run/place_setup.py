@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from cub.actions.doctor.git_problems import (
     IDENTITY_FIX,
@@ -60,7 +60,7 @@ def open_place(
     place_folder = PlaceFolder(folder.state / PLACES_FOLDER / "1")
     users = _prepare_user_folders(checkout, harnesses, environ)
     extra = [_expand(path, root, environ) for path in settings.writable]
-    prefix = root.relative_to(checkout.toplevel)
+    prefix = PurePosixPath(root.relative_to(checkout.toplevel).as_posix())
     place_settings = PlaceSettings(
         checkout,
         root,
@@ -148,12 +148,11 @@ def list_committed_stores(stores: Stores, checkout: Checkout, branch: str) -> tu
     ignore.
     """
     is_here = stores.root == stores.project.root and read_head(checkout.toplevel).branch == branch
-    local, prefix = (
-        map_local_files(stores.project.config),
-        stores.root.relative_to(checkout.toplevel),
-    )
-    names = [name for name in STORE_FILES if is_here and name not in local]
-    return tuple((prefix / name).as_posix() for name in names)
+    if not is_here:
+        return ()
+    local = map_local_files(stores.project.config)
+    prefix = PurePosixPath(stores.root.relative_to(checkout.toplevel).as_posix())
+    return tuple((prefix / name).as_posix() for name in STORE_FILES if name not in local)
 
 
 def commit_changes(place: Place, branch: str, stores: Sequence[str]) -> Base | None:
