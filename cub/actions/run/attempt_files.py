@@ -9,7 +9,12 @@ from typing import NamedTuple
 
 from cub.actions.managed_files import CONSTITUTION, MANAGED_FILES, MAP
 from cub.actions.run.attempt_state import Attempt
-from cub.actions.run.new_files import describe_secrets, list_commit_secrets, take_out_secrets
+from cub.actions.run.new_files import (
+    describe_left_out_files,
+    describe_secrets,
+    list_commit_secrets,
+    take_out_secrets,
+)
 from cub.actions.run.run_context import RunContext
 from cub.actions.tasks.current_attempt import write_attempt
 from cub.actions.tasks.stores import Stores
@@ -100,7 +105,7 @@ def read_result(context: RunContext, attempt: Attempt) -> ResultFacts:
     if paths := take_out_secrets(place, attempt.files, attempt.changes):
         attempt.tree = drop_paths(place.tree, state.tree, paths)
         attempt.left_out_paths = paths
-        attempt.notices.append(describe_secrets(paths))
+        attempt.notices += [describe_secrets(paths), *describe_left_out_files(attempt.files)]
     attempt.head = bring_agent_commits(place, attempt.base, context.environ)
     if attempt.head and (secrets := list_commit_secrets(place, attempt.base, attempt.head)):
         attempt.head = ""

@@ -16,7 +16,6 @@ from cub.actions.run import failures, run_folders
 from cub.actions.run.acceptance import accept_attempt
 from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.end_event import fingerprint_failure, make_end_event
-from cub.actions.run.new_files import describe_left_out_files
 from cub.actions.run.retry_policy import Disposition, decide_disposition
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.task_queue import record_outcome, withdraw_outcome
@@ -102,8 +101,6 @@ def _keep_patch(attempt: Attempt) -> None:
     if tree:
         path = attempt.files.prepare_path(run_folders.PATCH_FILE)
         write_patch(attempt.place.tree, attempt.base.tree, tree, path)
-    if attempt.left_out_paths:
-        attempt.notices += describe_left_out_files(attempt.files)
 
 
 def _decide_disposition(context: RunContext, attempt: Attempt, verdict: Verdict) -> Disposition:

@@ -362,11 +362,6 @@ def test_a_damaged_memory_asks_again(stall: Shop, state: Path, data: str) -> Non
     assert _runs(stall) == ["ok"]
 
 
-def test_a_work_tree_goes_by_the_same_word(stall: Shop) -> None:
-    trust_project(_stores(stall), {})
-    assert _runs(stall, worktree=True) == ["ok"]
-
-
 def test_an_agent_that_changes_the_configuration_is_asked_about_next_time(stall: Shop) -> None:
     stall.client(f"{_MAKE}; sed -i 's/test -f kept.txt/touch ..\\/ran/' .cub/config.yaml")
     trust_project(_stores(stall), {})
@@ -435,17 +430,17 @@ def test_a_changed_or_added_file_of_an_agent_is_refused_alone(stall: Shop) -> No
     assert all(one.trusted for one in read_executables(_stores(stall), {}))
 
 
-def test_a_worktree_has_to_have_the_approved_files(stall: Shop) -> None:
+def test_the_base_has_to_have_the_approved_files(stall: Shop) -> None:
+    """The agent of a place would execute what is committed."""
     _write_settings(stall, '{"hooks": {"committed": 1}}')
     stall.write(_SETTINGS, '{"hooks": {}}')
     trust_project(_stores(stall), {})
-    assert list(_refused(stall, worktree=True)) == [
+    assert list(_refused(stall)) == [
         f"a file of an agent: {_SETTINGS} (changed since you trusted it)"
     ]
-    assert "cub/" not in git(stall.root, "branch", "--list")
     git(stall.root, "checkout", "-q", "--", _SETTINGS)
     trust_project(_stores(stall), {})
-    assert _runs(stall, worktree=True) == ["ok"]
+    assert _runs(stall) == ["ok"]
 
 
 @pytest.mark.parametrize("trust", [True, False])

@@ -58,8 +58,10 @@ def test_a_right_change_plus_junk_closes_without_the_secret(checked: Shop, commi
     assert done.outcomes == ["ok"]
     assert {"a.py", "tmp.log", "debug.txt", "scratch/try.py", "out.bin"} <= _history(checked)
     assert ".env" not in _history(checked)
-    assert (checked.root / ".env").read_text() == "API_KEY=1\n"
-    assert checked.dirt() == "?? .env\n"
+    left_out = checked.attempt(done.end["run"]) / "left-out/.env"
+    assert left_out.read_text() == "API_KEY=1\n"
+    assert f".env: kept in .cub/runs/{done.end['run']}/s-1/1/left-out/" in done.notices
+    assert checked.dirt() == ""
     named = "new: out.bin, 3 MB; scratch/, 1 file; debug.txt; tmp.log"
     assert ".env looks like a secret and is left out of the commit" in done.notices
     assert named in done.notices
@@ -78,8 +80,8 @@ def test_a_secret_that_only_a_commit_had_is_not_in_history(checked: Shop) -> Non
     )
     assert done.outcomes == ["ok"]
     assert ".env" not in _history(checked)
-    assert "the agent's commits held .env" in done.notices
-    assert "looks like a secret" in done.notices
+    told = ".env looks like a secret and is left out of the commit: the run commits the work in"
+    assert told in done.notices
 
 
 def test_checks_judge_the_files_without_the_secret(checked: Shop) -> None:
@@ -105,31 +107,15 @@ def test_nothing_but_a_secret_is_no_change(checked: Shop) -> None:
     assert reason == ".env looks like a secret and is left out of the commit"
 
 
-@pytest.mark.parametrize(
-    ("make", "stays"),
-    [("echo check > conf/.env", "conf/.env"), ("rmdir conf; ln -s .. conf", "conf")],
-)
-def test_what_is_in_the_place_of_a_secret_stays(checked: Shop, make: str, stays: str) -> None:
-    done = _work(
-        checked,
-        f"{_RIGHT}; mkdir conf; echo API_KEY=1 > conf/.env",
-        f"grep -q 1 a.py || {{ {make}; }}",
-    )
-    assert done.outcomes == ["ok"]
-    assert "conf/.env: kept in .cub/runs/" in "\n".join(done.of("attempt_end")[0]["obs"])
-    assert (checked.root / stays).exists()
-    assert not (checked.root / "../.env").exists()
-    left_out = checked.attempt(done.end["run"]) / "left-out/conf/.env"
-    assert left_out.read_text() == "API_KEY=1\n"
-
-
-def test_the_next_attempt_leaves_the_secret_alone(checked: Shop) -> None:
+def test_each_attempt_keeps_its_own_secret(checked: Shop) -> None:
     checked.task("s-2")
     checked.client("cat > /dev/null; echo $CUB_TASK > b.py; echo KEY_OF=1 > c.py;"
                    "echo API_KEY=$CUB_TASK > .env; git add -A; git commit -qm all")  # fmt: skip
     done = checked.run(no_checks=True)
     assert done.outcomes == ["ok", "ok"]
-    assert (checked.root / ".env").read_text() == "API_KEY=s-1\n"
+    for task in ("s-1", "s-2"):
+        left_out = checked.attempt(done.end["run"], task=task) / "left-out/.env"
+        assert left_out.read_text() == f"API_KEY={task}\n"
     assert ".env" not in _history(checked)
 
 
