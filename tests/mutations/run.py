@@ -7,30 +7,54 @@ from tests.mutations.mutation import Mutation
 RUN = (
     Mutation(
         "a secret that only a commit of the agent's had stays in history",
-        "cub/git/branches.py",
-        "paths & {*before.untracked_paths, *ignored, *secrets}",
-        "paths & {*before.untracked_paths, *ignored}",
+        "cub/actions/run/attempt_files.py",
+        "if attempt.head and (secrets := list_commit_secrets(",
+        "if not attempt.head and (secrets := list_commit_secrets(",
         ("tests/actions/run/test_new_files.py",),
     ),
     Mutation(
-        "a secret is written through a link",
-        "cub/actions/run/new_files.py",
-        " and not is_beyond_link(toplevel, path)",
-        "",
-        ("tests/actions/run/test_new_files.py",),
+        "a check may take instructions away",
+        "cub/actions/run/attempt.py",
+        "verdict = _judge_instructions(attempt) or verdict",
+        "pass",
+        ("tests/actions/run/test_instruction_changes.py",),
+    ),
+    Mutation(
+        "a hook of the run acts for the person",
+        "cub/actions/tasks/current_attempt.py",
+        "if is_place or is_in_run(root) else None",
+        "if is_place else None",
+        ("tests/actions/run/test_inside_run.py",),
+    ),
+    Mutation(
+        "what a formatter left is committed unchecked",
+        "cub/actions/run/attempt_checks.py",
+        """, and ran again on that")
+        attempt.checks = yield from run_checks(context, attempt, run_folders.CHECKS_LOG)
+""",
+        """, and ran again on that")
+""",
+        ("tests/actions/run/test_odd_checks.py",),
+    ),
+    Mutation(
+        "what a hook made of the files is committed unchecked",
+        "cub/actions/run/acceptance.py",
+        "        verdict = yield from _check_again(context, attempt)\n        if not",
+        "        if not",
+        ("tests/actions/run/test_hooks.py",),
+    ),
+    Mutation(
+        "what an agent adds in a submodule is dropped without a word",
+        "cub/place/place.py",
+        "if list_edited_paths(git) or git.list_items(*words)",
+        "if list_edited_paths(git)",
+        ("tests/actions/run/test_agents_git.py",),
     ),
     Mutation(
         "anybody may write cub's section",
         "cub/actions/run/instruction_changes.py",
         'return section is None or section.author != "cub"',
         "return False",
-        ("tests/actions/run/test_instruction_changes.py",),
-    ),
-    Mutation(
-        "a check may take instructions away",
-        "cub/actions/run/attempt.py",
-        "verdict = _judge_instructions(context, attempt, before) or verdict",
-        "pass",
         ("tests/actions/run/test_instruction_changes.py",),
     ),
     Mutation(
@@ -125,13 +149,6 @@ RUN = (
         ("tests/actions/tasks/test_current_attempt.py",),
     ),
     Mutation(
-        "a hook of the run acts for the person",
-        "cub/actions/tasks/current_attempt.py",
-        'return CurrentAttempt("", None) if is_in_run(root) else None',
-        "return None",
-        ("tests/actions/run/test_inside_run.py",),
-    ),
-    Mutation(
         "a check that failed before fails every attempt",
         "cub/actions/run/check_comparison.py",
         "is_ok = not new and not is_own",
@@ -202,20 +219,6 @@ RUN = (
         ("tests/actions/run/test_check_comparison.py",),
     ),
     Mutation(
-        "what a formatter left is committed unchecked",
-        "cub/actions/run/attempt_checks.py",
-        "        yield from _run_final_checks(context, attempt)\n        undo",
-        "        undo",
-        ("tests/actions/run/test_odd_checks.py",),
-    ),
-    Mutation(
-        "what was ignored before the attempt is committed",
-        "cub/git/take_snapshot.py",
-        "    exposed = base.select_ignored(included) if base else set[str]()\n",
-        "    exposed = set[str]()\n",
-        ("tests/actions/run/test_hidden_work.py",),
-    ),
-    Mutation(
         "a client that failed by itself is judged by the checks",
         "cub/actions/run/verdict.py",
         "    if failed:\n        return Verdict(failures.HARNESS_EXIT, _describe_exit(evidence))\n",
@@ -269,13 +272,6 @@ RUN = (
         "cub/actions/run/attempt.py",
         "        verdict = change or verdict\n",
         "",
-        ("tests/actions/run/test_check_definitions.py",),
-    ),
-    Mutation(
-        "the attempt's definitions don't come back",
-        "cub/actions/run/check_definitions.py",
-        "            _write(file, current[path])\n",
-        "            pass\n",
         ("tests/actions/run/test_check_definitions.py",),
     ),
     Mutation(
