@@ -21,6 +21,10 @@ from tests.conftest import environment
 
 FILE = Path(__file__).parents[2] / "docs" / "assets" / "recording.svg"
 _REPLACEMENTS = (
+    (
+        r"(?<=  attempts work in a clone ).*",
+        "and cannot change your files; cub merges accepted work",
+    ),
     (r"\d{8}-\d{6}-\w{4}", "20261125-101500-k3f9"),
     (r"(?:shop|bakery)-[a-z0-9]{5,}\b", "shop-h7d2m"),
     (r"\b\d\d:\d\d:\d\d\b", "10:15:00"),

@@ -134,7 +134,7 @@ _GROSS_TEST = _TEST.format(name="gross", cents=119)
 _WRONG = "\n\ndef gross(cents):\n    return cents * 1.9\n"
 _RIGHT = "\n\ndef gross(cents):\n    return cents * 119 // 100\n"
 _SCRIPT = "replies.yaml"
-_MODEL = f"scripted/.cub/{_SCRIPT}"
+_MODEL = f"scripted/{_SCRIPT}"
 _FILES = {
     "price.py": _NET,
     "test_net.py": _TEST.format(name="net", cents=100),
@@ -158,10 +158,10 @@ def show_run_demo(root: Path, stop: StopRequest) -> None:
     output.print_heading("A script plays the model. Its first answer is wrong.")
     for name, text in _FILES.items():
         (root / name).write_text(text, encoding="utf-8")
+    _write_script(root)  # an attempt has only what is committed
     for words in _GIT:
         _git(root, *words)
     task_id = _add_task(root)
-    _write_script(root)
     output.print_step(f"$ cub run --harness builtin --model {_MODEL}")
     code = _run_tasks(root)
     if stop.is_requested:  # the run has handled the signal
@@ -192,7 +192,7 @@ def _write_script(root: Path) -> None:
         {"replies": [look, _edit(_WRONG, test), _finish("added")]},
     ]
     text = json.dumps({"conversations": conversations}, indent=1)  # JSON is YAML
-    (root / ".cub" / _SCRIPT).write_text(text, encoding="utf-8")
+    (root / _SCRIPT).write_text(text, encoding="utf-8")
 
 
 def _edit(function: str, *others: dict[str, Any]) -> dict[str, Any]:
