@@ -79,3 +79,18 @@ def test_an_extension_whose_sources_changed_has_to_be_built_by_a_check(bakery: S
     done = bakery.run(once=True)
     assert done.outcomes == ["checks_failed"]
     assert "fast.so: not shared, as the sources changed" in str(done.events)
+
+
+def test_ignored_files_that_are_asked_for_are_there_and_in_no_commit(bakery: Shop) -> None:
+    bakery.write(".gitignore", ".env\ndata/\nnode_modules\n")
+    bakery.write(".worktreeinclude", ".env\n")
+    bakery.commit()
+    for path in (".env", "data/models/big.bin", "data/other", "node_modules/a/index.js"):
+        bakery.write(path, "mine\n")
+    there = "cat .env data/models/big.bin node_modules/a/index.js && test ! -e data/other"
+    bakery.configure(run={"share": ["data/models"], "checks": [there]})
+    bakery.client(f'cat > /dev/null; {there} && echo more >> .env && echo x > "$CUB_TASK"')
+    bakery.task("s-1")
+    assert bakery.run(once=True).outcomes == ["ok"]
+    made = git(bakery.root, "show", "--format=", "--name-only", "HEAD", "--", ":!.cub").split()
+    assert (made, (bakery.root / ".env").read_text()) == (["s-1"], "mine\n")
