@@ -22,7 +22,7 @@ from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import encode_folder_name
 from cub.actions.run.task_queue import RecordedOutcome, record_outcome, withdraw_outcome
 from cub.actions.run.verdict import Verdict, judge_by_checks
-from cub.git.process import run_git, try_git
+from cub.git.process import decode_output, run_git, try_git
 from cub.place.acceptance import (
     Acceptance,
     BranchTip,
@@ -81,18 +81,27 @@ def _merge_newer_commits(
     git, base = attempt.place.tree, attempt.base
     commit = make_commit(attempt.place, attempt.tree, base.commit, "to be rebased")
     merged = rebase_commit(git, commit, tip.commit, base.commit)
+    newer = _describe_newer_commits(attempt, tip)
     if not merged.tree:
-        what = f"{join_first(merged.conflicts) or merged.reason}: conflicts with newer commits"
+        what = f"{join_first(merged.conflicts) or merged.reason}: conflicts with {newer}"
         return Verdict(failures.MERGE_CONFLICT, what, is_uncounted=True)
     attempt.base, attempt.tree, attempt.head = tip, merged.tree, ""
     attempt.place.set_base(tip)
-    text = "the branch has newer commits: the checks run once more on both together"
+    text = "the branch has newer commits: checking both together"
     yield context.make_event("notice", task=attempt.task_id, text=text)
     verdict = yield from _check_again(context, attempt)
     if verdict.is_ok:
         return None
-    reason = f"together with newer commits: {verdict.reason}"
-    return verdict._replace(reason=reason)
+    attempt.notices.append(f"it passed alone, and fails together with {newer}")
+    return verdict._replace(reason=f"together with newer commits: {verdict.reason}")
+
+
+def _describe_newer_commits(attempt: Attempt, tip: Base) -> str:
+    """Return the subjects of what was committed since the attempt began."""
+    words = ("log", "-4", "--no-show-signature", "--format=%s", f"{attempt.base.tip}..{tip.tip}")
+    answer = try_git(attempt.place.settings.checkout.toplevel, *words)
+    subjects = decode_output(answer.stdout).splitlines()
+    return f"newer commits ({'; '.join(subjects)})" if subjects else "newer changes"
 
 
 def _run_hooks(

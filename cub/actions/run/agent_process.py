@@ -134,7 +134,9 @@ def _make_command(
     environ["CUB_ROOT"] = os.fspath(root)
     path = environ.get("PATH")
     if shutil.which("cub", path=path) is None:
-        environ["PATH"] = os.pathsep.join(filter(None, [path, _make_cub_shim(folder)]))
+        with context.lock:
+            shim = _make_cub_shim(folder)
+        environ["PATH"] = os.pathsep.join(filter(None, [path, shim]))
     mark = make_attempt_mark(folder, place, request.task_id)
     argv = (*context.settings.wrapper, *start.argv)
     environ |= start.environ

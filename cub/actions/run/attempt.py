@@ -13,7 +13,7 @@ from functools import partial
 from cub.actions.agent_context import AgentContext, render_missing_context
 from cub.actions.build_prompt import PromptOptions, build_task_prompt
 from cub.actions.run import failures, run_folders
-from cub.actions.run.agent_process import RUN_MARK_VARIABLE, run_agent
+from cub.actions.run.agent_process import run_agent
 from cub.actions.run.agent_texts import prepare_agent_context
 from cub.actions.run.attempt_checks import (
     judge_before_start,
@@ -46,7 +46,7 @@ from cub.actions.run.run_context import RunContext
 from cub.actions.run.setup_commands import run_setup
 from cub.actions.run.verdict import AttemptEvidence, Verdict, judge_before_checks
 from cub.actions.tasks.attempt_edits import read_attempt_edits
-from cub.actions.tasks.current_attempt import read_request
+from cub.actions.tasks.current_attempt import ATTEMPT_VARIABLE, read_request
 from cub.harness.base import Harness, LaunchRequest
 from cub.place.place import Place
 from cub.processes.orphans import kill_by_environment
@@ -69,7 +69,7 @@ def run_attempt(context: RunContext, attempt: Attempt, tasks: TaskIndex) -> Atte
     if verdict := judge_before_start(context, attempt) or _judge_agent_files(context, attempt):
         return verdict
     yield from _report_failing_checks(context, attempt)
-    if result := (yield from run_setup(context, attempt.place, attempt.place.tree)):
+    if result := (yield from run_setup(context, attempt, attempt.place.tree)):
         attempt.notices.append(f"the agent works without it: {result.reason}")
     attempt.inputs = _record_inputs(context, attempt)
     yield from _run_agent(context, attempt, tasks)
@@ -97,7 +97,7 @@ def _run_agent(
     process = attempt.agent_result.process
     if process.signal == signal.SIGKILL and not process.cause:
         # What killed the agent may have killed its keeper too.
-        kill_by_environment((RUN_MARK_VARIABLE, context.folder.id))
+        kill_by_environment((ATTEMPT_VARIABLE, str(attempt.files.path)))
     tasks_before = attempt.place.laid.get((attempt.place.settings.prefix / TASKS_FILE).as_posix())
     attempt.edits = read_attempt_edits(attempt.place.root, tasks_before or b"", attempt.task_id)
     attempt.request = read_request(attempt.place.folder.mailbox) or attempt.edits.request

@@ -63,7 +63,7 @@ def run_start_commands(
     place.check_out(attempt.base.tree)
     mark = make_attempt_mark(context.folder, attempt.place, attempt.task_id)
     folder, confine = place.get_inner_root(place.checks), partial(place.confine, tree=place.checks)
-    if result := (yield from run_setup(context, place, place.checks, mark=mark)):
+    if result := (yield from run_setup(context, attempt, place.checks, mark=mark)):
         return CubError(result.reason)
     environment = CommandEnvironment(folder, context.environ, mark=mark, confine=confine)
     lines: list[str] = []
@@ -222,7 +222,7 @@ def run_check(
     yield context.make_event("check_start", **facts)
     mark = make_attempt_mark(context.folder, attempt.place, attempt.task_id)
     place = attempt.place
-    failure = yield from run_setup(context, place, place.checks, log, mark)
+    failure = yield from run_setup(context, attempt, place.checks, log, mark)
     if failure:
         result = replace(failure, command=command)
     else:

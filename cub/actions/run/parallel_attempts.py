@@ -11,6 +11,7 @@ from typing import NamedTuple
 from cub.actions.run.attempt_finish import AttemptOutcome
 from cub.harness.base import Harness
 from cub.place.place import Place
+from cub.processes.command import StopRequest
 from cub.store.events import Event
 
 AttemptSteps = Generator[Event, None, AttemptOutcome]
@@ -44,6 +45,7 @@ class ParallelAttempts:
     """
 
     places: list[Place]
+    stop: StopRequest
     running: list[RunningAttempt] = field(default_factory=list)
     _reports: SimpleQueue[Report] = field(default_factory=SimpleQueue)
 
@@ -66,8 +68,17 @@ class ParallelAttempts:
         if report.event is None:
             self.running.remove(report.attempt)
             if report.attempt.error:
+                self._end_others()
                 raise report.attempt.error
         return report
+
+    def _end_others(self) -> None:
+        """End the other attempts: they may not write once the run has released its locks."""
+        self.stop.request()
+        while self.running:
+            report = self._reports.get()
+            if report.event is None:
+                self.running.remove(report.attempt)
 
     def _run(self, attempt: RunningAttempt) -> None:
         while True:

@@ -112,8 +112,8 @@ class RunContext:
         return replace(self.initial_stores, lease_checker=make_lease_checker(self.timestamp))
 
     def open_places(self) -> list[Place]:
-        """Open the places in which attempts work at once, the run's own one first."""
-        for number in range(2, self.settings.jobs + 1):
+        """Return the places in which attempts work at once, and open those that are new."""
+        for number in range(len(self.more_places) + 2, self.settings.jobs + 1):
             folder = PlaceFolder(self.place.folder.path.with_name(str(number)))
             self.more_places.append(Place(folder, self.place.settings))
             self.more_places[-1].open()

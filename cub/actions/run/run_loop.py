@@ -116,13 +116,13 @@ def _run_until_end(
     context: RunContext, pool: HarnessPool, tally: RunTally, first_attempt: Attempt | None
 ) -> Generator[Event, None, str]:
     """Run attempts; return why the run ends. The checks of `first_attempt` have run already."""
-    attempts, end, prepared = ParallelAttempts(context.open_places()), "", first_attempt
+    attempts = ParallelAttempts(context.open_places(), context.stop)
+    end, prepared = "", first_attempt
+    is_due = True  # not at each event: only the end of an attempt makes other tasks ready
     while True:
-        while not (end := end or _find_limit(context)):
-            started = yield from _start_attempt(context, pool, tally, attempts, prepared)
+        while not (end := end or _find_limit(context)) and is_due:
+            is_due = yield from _start_attempt(context, pool, tally, attempts, prepared)
             prepared = None
-            if not started:
-                break
         if not attempts.running:
             return end or (DONE if tally.statuses else NOTHING)
         report = attempts.await_report()
@@ -130,7 +130,7 @@ def _run_until_end(
             yield report.event
             continue
         found = yield from _end_attempt(context, pool, tally, report.attempt)
-        end = end or found
+        end, is_due = end or found, True
 
 
 def _find_limit(context: RunContext) -> str:
@@ -277,9 +277,10 @@ def _run_one_attempt(
         attempt = replace(prepared, task=attempt.task, harness=harness)
     start = make_start_event(context, claimed.task, number, harness.name)
     title = attempt.task.get("title", "")
-    yield {**start, "title": title, "waiting": claimed.ready_count, **progress}
+    slot = {"slot": int(place.folder.path.name)} if context.more_places else {}
+    yield {**start, "title": title, "waiting": claimed.ready_count, **progress, **slot}
     for warning in claimed.warnings:
-        yield context.make_event("notice", text=warning.message)
+        yield context.make_event("notice", task=claimed.task, text=warning.message)
     try:
         verdict = yield from run_attempt(context, attempt, claimed.tasks)
     except (CubError, OSError) as error:
@@ -372,4 +373,5 @@ def _describe_place(context: RunContext) -> dict[str, Any]:
         **({"permissions": "bypass"} if settings.permissions == "bypass" else {}),
         **({"no_checks": True} if settings.options.no_checks else {}),
         "place": context.place.settings.kind.name,
+        **({"jobs": settings.jobs} if settings.jobs > 1 else {}),
     }

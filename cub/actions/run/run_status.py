@@ -9,7 +9,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -112,17 +112,20 @@ class LastLine:
                 return
 
 
-@dataclass(slots=True)
-class RunStatus:
-    """Add up the events of a run; most fields are the keys of status.json.
+class PlaceRoots(NamedTuple):
+    """Hold the project's folder in a place, and the same one as the agent there sees it."""
 
-    `task_number` and `task_count` are 0 for a single task. `tokens` and `usd` are None as long as
-    no agent has reported any. `end` is the event run_end.
+    root: Path
+    inner: Path
+
+
+@dataclass(slots=True)
+class AttemptRow:
+    """Hold what a running attempt does; most fields are the keys of an attempt in status.json.
+
+    `task_number` and `task_count` are 0 for a single task.
     """
 
-    run: str = ""
-    started: str = ""
-    at: str = ""
     harness: str = ""
     task: str = ""
     title: str = ""
@@ -130,21 +133,11 @@ class RunStatus:
     task_number: int = 0
     task_count: int = 0
     attempt_started: str = ""
-    doing: str = "starting"
-    waiting_until: str = ""
+    doing: str = ""
     said: str = ""
-    ready: int = 0
-    attempts: int = 0
-    tokens: int | None = None
-    usd: float | None = None
-    estimated: bool = False
-    outcomes: dict[str, int] = field(default_factory=dict)
-    ended: str = ""
-    end: Event | None = None
     last_line: LastLine = field(default_factory=LastLine, repr=False)
-    usd_before: float | None = field(default=None, repr=False)  # the current attempt
-    place: Path | None = field(default=None, repr=False)  # where agents work
-    inner_place: Path | None = field(default=None, repr=False)  # the same as they see it
+    usd: float | None = field(default=None, repr=False)  # that the agent has reported
+    place: PlaceRoots | None = field(default=None, repr=False)
     named_files: dict[str, None] = field(default_factory=dict, repr=False)
 
     def list_changed_files(self) -> list[str]:
@@ -153,7 +146,38 @@ class RunStatus:
             return []
         start = datetime.fromisoformat(self.attempt_started).timestamp() - 1
         names = reversed(list(self.named_files))
-        return [name for name in names if _is_changed(self.place / name, start)]
+        return [name for name in names if _is_changed(self.place.root / name, start)]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields of status.json."""
+        return {name: getattr(self, name) for name in _ROW_FIELDS}
+
+
+@dataclass(slots=True)
+class RunStatus:
+    """Add up the events of a run; most fields are keys of status.json.
+
+    `running` are the attempts under way by their tasks, the oldest first; `current` is the oldest
+    one, or what there is to say between attempts. `tokens` and `usd` are None as long as no agent
+    has reported any. `end` is the event run_end. `places` are where agents work, one after another.
+    """
+
+    run: str = ""
+    started: str = ""
+    at: str = ""
+    waiting_until: str = ""
+    ready: int = 0
+    attempts: int = 0
+    tokens: int | None = None
+    usd: float | None = None
+    estimated: bool = False
+    outcomes: dict[str, int] = field(default_factory=dict)
+    ended: str = ""
+    end: Event | None = None
+    current: AttemptRow = field(default_factory=lambda: AttemptRow(doing="starting"))
+    running: dict[str, AttemptRow] = field(default_factory=dict)
+    usd_ended: float | None = field(default=None, repr=False)  # of attempts that have ended
+    places: tuple[PlaceRoots, ...] = field(default=(), repr=False)
 
     def apply_event(self, event: Event) -> None:
         """Update the status by an event."""
@@ -162,16 +186,37 @@ class RunStatus:
         if handle := _HANDLERS.get(event["ev"]):
             handle(self, event)
 
+    def find_row(self, event: Event) -> AttemptRow:
+        """Return the attempt that an event belongs to."""
+        return self.running.get(str(event.get("task")), self.current)
+
+    def add_up_dollars(self) -> None:
+        """Update the dollars that the run has used."""
+        known = [self.usd_ended, *(row.usd for row in self.running.values())]
+        amounts = [usd for usd in known if usd is not None]
+        self.usd = sum(amounts) if amounts else None
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields of status.json."""
-        return {name: getattr(self, name) for name in _JSON_FIELDS}
+        own = {name: getattr(self, name) for name in _RUN_FIELDS}
+        running = [row.to_json() for row in self.running.values()]
+        return {**own, **self.current.to_json(), "running": running}
+
+    @classmethod
+    def from_json(cls, tree: Mapping[str, Any]) -> RunStatus:
+        """Return a status from the fields of status.json, which an older cub may have written."""
+        current = _read_row(tree)
+        rows = [*map(_read_row, tree.get("running", ()))] or [current] * bool(current.task)
+        own = {name: tree[name] for name in _RUN_FIELDS if name in tree}
+        return cls(**own, current=current, running={row.task: row for row in rows})
 
 
-_JSON_FIELDS = tuple(
-    name
-    for name in RunStatus.__slots__
-    if name not in ("last_line", "usd_before", "place", "inner_place", "named_files")
-)
+_ROW_FIELDS = AttemptRow.__slots__[: AttemptRow.__slots__.index("last_line")]
+_RUN_FIELDS = RunStatus.__slots__[: RunStatus.__slots__.index("current")]
+
+
+def _read_row(tree: Mapping[str, Any]) -> AttemptRow:
+    return AttemptRow(**{name: tree[name] for name in _ROW_FIELDS if name in tree})
 
 
 def _is_changed(file: Path, start: float) -> bool:
@@ -191,68 +236,79 @@ def _list_edited_files(line: str, place: Path) -> Iterator[str]:
 
 
 def _handle_run_start(status: RunStatus, event: Event) -> None:
-    status.started, status.harness = event["ts"], event["harness"]
+    status.started, status.current.harness = event["ts"], event["harness"]
 
 
 def _handle_attempt_start(status: RunStatus, event: Event) -> None:
-    status.task, status.title, status.attempt = event["task"], event.get("title", ""), event["n"]
-    status.task_number, status.task_count = event.get("task_number", 0), event.get("task_count", 0)
-    status.attempt_started, status.harness = event["ts"], event["harness"]
-    status.ready, status.doing, status.waiting_until = event.get("waiting", 0), _BEGINNING, ""
-    status.said, status.last_line, status.usd_before = "", LastLine(), status.usd
-    status.named_files = {}
+    row = AttemptRow(
+        event["harness"], event["task"], event.get("title", ""), event["n"],
+        event.get("task_number", 0), event.get("task_count", 0), event["ts"], _BEGINNING,
+    )  # fmt: skip
+    number = event.get("slot", 1)
+    row.place = status.places[number - 1] if number <= len(status.places) else None
+    status.running[row.task] = row
+    status.current = next(iter(status.running.values()))
+    status.ready, status.waiting_until = event.get("waiting", 0), ""
 
 
 def _handle_agent_event(status: RunStatus, event: Event) -> None:
-    kind, text = event.get("type"), event.get("text") or ""
+    row, kind, text = status.find_row(event), event.get("type"), event.get("text") or ""
     if kind == "tool" and text.strip():
         line = text.strip().splitlines()[0][:_MAX_READ]
         plain = mask_text(to_plain_text(line))
-        status.doing = plain[:_MAX_DOING]
-        for name in _list_edited_files(plain, status.inner_place) if status.inner_place else ():
-            status.named_files.pop(name, None)
-            if len(status.named_files) < _MAX_NAMED:
-                status.named_files[name] = None
-    elif kind == "text" or status.doing == _BEGINNING:
-        status.doing = _AT_WORK
+        row.doing = plain[:_MAX_DOING]
+        for name in _list_edited_files(plain, row.place.inner) if row.place else ():
+            row.named_files.pop(name, None)
+            if len(row.named_files) < _MAX_NAMED:
+                row.named_files[name] = None
+    elif kind == "text" or row.doing == _BEGINNING:
+        row.doing = _AT_WORK
     if kind in ("text", "result"):
-        status.last_line.add_text(text)
-        status.said = status.last_line.text
+        row.last_line.add_text(text)
+        row.said = row.last_line.text
     if "input" in event:
         used = TokenUsage(*(event[name] for name in TokenUsage._fields))
         status.tokens = (status.tokens or 0) + used.total
     if "usd" in event:
-        status.usd = (status.usd or 0.0) + event["usd"]
+        row.usd = (row.usd or 0.0) + event["usd"]
+        status.add_up_dollars()
 
 
 def _handle_check_start(status: RunStatus, event: Event) -> None:
     before = " on the files as they were" if event.get("base") else ""
-    status.doing = f"check{before}: {event['cmd']}"
+    status.find_row(event).doing = f"check{before}: {event['cmd']}"
 
 
 def _handle_check_end(status: RunStatus, event: Event) -> None:
-    status.doing = _BEGINNING if event["base"] else status.doing
+    if event["base"]:
+        status.find_row(event).doing = _BEGINNING
 
 
 def _handle_attempt_end(status: RunStatus, event: Event) -> None:
     outcome = "ok" if event["ok"] else event["fail"]["class"]
     status.outcomes[outcome] = status.outcomes.get(outcome, 0) + 1
     status.attempts += 1
-    status.doing, status.task, status.title, status.attempt = outcome, "", "", 0
-    status.said, status.named_files = "", {}
-    usage = get_usage(event)
+    row = status.running.pop(str(event.get("task")), status.current)
+    usage, used = get_usage(event), row.usd
     if usage.usd is not None:  # an estimate is known only now
-        status.usd = (status.usd_before or 0.0) + usage.usd
+        used = usage.usd
         status.estimated |= usage.is_estimated
+    if used is not None:
+        status.usd_ended = (status.usd_ended or 0.0) + used
+    status.add_up_dollars()
+    idle = AttemptRow(row.harness, attempt_started=row.attempt_started, doing=outcome)
+    idle.task_number, idle.task_count = row.task_number, row.task_count
+    status.current = next(iter(status.running.values()), idle)
 
 
 def _handle_waiting(status: RunStatus, event: Event) -> None:
-    status.waiting_until, status.doing = event["until"], f"waiting: {event['why']}"
+    status.waiting_until, status.current.doing = event["until"], f"waiting: {event['why']}"
     status.ready = event["ready"]
 
 
 def _handle_run_end(status: RunStatus, event: Event) -> None:
-    status.ended, status.doing, status.ready = event["end"], "", event.get("ready", 0)
+    status.ended, status.current.doing = event["end"], ""
+    status.ready = event.get("ready", 0)
     status.waiting_until, status.end = "", {"v": 1, **event}
 
 
@@ -290,6 +346,5 @@ class StoredStatus(NamedTuple):
 def read_status(folder: RunFolder) -> StoredStatus:
     """Return the status that a run wrote last."""
     tree = read_json(folder.state / STATUS_FILE)
-    fields = {name: value for name, value in tree.items() if name in _JSON_FIELDS}
-    fields = mask_event(fields, mask_text)  # an older cub may have written it, or an agent
-    return StoredStatus(RunStatus(**{**fields, "run": folder.id}), is_alive(folder))
+    tree = mask_event(tree, mask_text)  # an older cub may have written it, or an agent
+    return StoredStatus(RunStatus.from_json({**tree, "run": folder.id}), is_alive(folder))

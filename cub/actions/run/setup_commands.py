@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import BinaryIO
 
+from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_runner import MAX_TAIL, NOT_RUN_EXIT_CODES, CheckResult
 from cub.actions.run.run_context import RunContext
 from cub.checks.terminal_text import take_tail, to_plain_text
@@ -19,16 +20,21 @@ _MAX_OUTPUT = 1_000_000  # bytes that are read
 
 
 def run_setup(
-    context: RunContext, place: Place, tree: TreeGit, log: BinaryIO | None = None, mark: str = ""
+    context: RunContext,
+    attempt: Attempt,
+    tree: TreeGit,
+    log: BinaryIO | None = None,
+    mark: str = "",
 ) -> Generator[Event, None, CheckResult | None]:
-    """Run the setup commands in one of a place's trees if they are due there.
+    """Run the setup commands in one of the trees of an attempt's place if they are due there.
 
     Returns None, or the result of the command that failed: nothing can be checked without it.
     """
+    place = attempt.place
     if not place.get_setup(tree).is_due:
         return None
     for command in place.settings.setup_commands:
-        yield context.make_event("notice", text=f"run.setup: `{command}`")
+        yield context.make_event("notice", task=attempt.task_id, text=f"run.setup: `{command}`")
         if result := _run_command(context, place, tree, command, log, mark):
             return result
     place.finish_setup(tree)

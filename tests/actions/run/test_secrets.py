@@ -166,7 +166,7 @@ def test_a_status_that_another_wrote_is_masked(bakery: Shop) -> None:
     file = folder.state / "status.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "said": f"it is {secret}"}))
     assert done.outcomes == ["ok"]
-    assert read_status(folder).status.said == f"it is {MASK}"
+    assert read_status(folder).status.current.said == f"it is {MASK}"
 
 
 def test_secrets_of_a_task_are_in_no_prompt(bakery: Shop, key: list[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cub.actions.run.run_folders import RunFolder
-from cub.actions.run.run_status import RunStatus, read_status
+from cub.actions.run.run_status import PlaceRoots, RunStatus, read_status
 from cub.cli.commands.run.live_view import list_status_rows
 from cub.store.events import Event
 from tests.actions.run.shop import Shop
@@ -43,15 +43,15 @@ def test_the_files_that_edits_name_and_that_have_changed_are_shown(tmp_path: Pat
         "Write gone.py", "edit c.md, d.md", "Edit ../../etc/passwd", "Edit /etc/passwd",
         "Edit a.py",
     ]  # fmt: skip
-    status = RunStatus(place=tmp_path)
+    status = RunStatus(places=(PlaceRoots(tmp_path, tmp_path),))
     status.apply_event(START)
     for text in told:
         status.apply_event(client("tool", text=text))
     rows = dict(list_status_rows(status, datetime(2026, 1, 1, 8, tzinfo=UTC)))
     assert rows["files"] == "4 changed: a.py, d.md, c.md, src/b c.py"
-    assert not {"place", "named_files"} & status.to_json().keys()
+    assert not {"place", "places", "named_files"} & status.to_json().keys()
     status.apply_event({**START, "n": 2})
-    assert status.list_changed_files() == []
+    assert status.current.list_changed_files() == []
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_what_is_done_and_what_was_said_last(
 
 
 SOME = client("usage", input=1200, output=300, cache_read=9000, cache_write=0)
-END = {"ev": "attempt_end", "ok": True}
+END = {"ev": "attempt_end", "task": "s-1", "ok": True}
 
 
 @pytest.mark.parametrize(
@@ -109,15 +109,14 @@ def test_the_last_words_are_in_the_file_when_the_client_has_ended(bakery: Shop) 
 
     def each(event: Event) -> None:
         (folder,) = RunFolder.list_all(bakery.root)
-        found.append((event["ev"], read_status(folder).status.said))
+        found.append((event["ev"], read_status(folder).status.current.said))
 
     bakery.run(no_checks=True, each=each)
     assert [said for kind, said in found if kind in ("client", "tick")][-1] == "I am done"
 
 
 def test_the_next_attempt_begins_with_nothing_said() -> None:
-    end = {"ev": "attempt_end", "ok": True}
-    assert "said" not in shown(client("text", text="I look"), end)
+    assert "said" not in shown(client("text", text="I look"), END)
     assert shown(client("text", text="I look"), START, client("text", text="s"))["said"] == "s"
 
 
@@ -130,7 +129,7 @@ def test_it_is_in_the_file_while_the_client_works(bakery: Shop, says: str) -> No
     def each(event: Event) -> None:
         if event["ev"] == "tick":
             (folder,) = RunFolder.list_all(bakery.root)
-            found.append(read_status(folder).status)
+            found.append(read_status(folder).status.current)
             if found[-1].said not in ("", "more"):
                 (Path(bakery.environ["HOME"]) / "seen").touch()
 

@@ -34,10 +34,26 @@ _ENDS = {
 _STATUSES = {"retry": "to be tried again", "open": "open again"}
 
 
-def format_event_lines(event: Event) -> Iterator[str]:
-    """Yield the lines for an event; none for most of what an agent reports."""
+def format_event_lines(event: Event, *, names_tasks: bool = False) -> Iterator[str]:
+    """Yield the lines for an event; none for most of what an agent reports.
+
+    `names_tasks` has each line about an attempt name its task: several attempts run at once.
+    """
     formatter = _FORMATTERS.get(event["ev"])
-    yield from formatter(event) if formatter else ()
+    lines = formatter(event) if formatter else ()
+    yield from _name_task(event, lines) if names_tasks else lines
+
+
+def _name_task(event: Event, lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines with the task in front, unless they name it; no blank line above a start."""
+    task = event.get("task", "")
+    for line in lines:
+        if event["ev"] == "attempt_start":
+            yield from [line] * bool(line)
+        elif task and line.startswith("  ") and not line.startswith(f"  {task} "):
+            yield f"  {task}: {line[2:]}"
+        else:
+            yield line
 
 
 def _format_event_usage(event: Event) -> str:
@@ -50,7 +66,8 @@ def _format_run_start(event: Event) -> Iterator[str]:
     names = (f"{name} {versions.get(name, '')}".strip() for name in event["harness"].split(","))
     choice = f" (auto: {event['choice']})" if event.get("choice") else ""
     model = f", model {event['model_choice']}" if event.get("model_choice") else ""
-    yield f"Run {event['run']} with {', '.join(names)}{choice}{model}"
+    jobs = f", {event['jobs']} attempts at a time" if event.get("jobs") else ""
+    yield f"Run {event['run']} with {', '.join(names)}{choice}{model}{jobs}"
     if event.get("permissions") == "bypass":
         yield add_style("The agent runs without permission prompts.", fg="yellow")
 

@@ -43,7 +43,7 @@ def execute_run(
     from cub.actions.run.idle_run import find_idle_end
     from cub.actions.run.run_loop import INTERRUPTED, run_tasks
     from cub.actions.run.run_setup import RunEnvironment, prepare_run
-    from cub.actions.run.run_status import RunStatus, save_status, send_notifications
+    from cub.actions.run.run_status import PlaceRoots, RunStatus, save_status, send_notifications
 
     last_event: Event = {}
     message = "" if json or output.supports_live_output() else _STOPPING
@@ -56,12 +56,13 @@ def execute_run(
         with prepare_run(stores, options, environment) as prepared:
             output.print_warnings(prepared.warnings)
             context = prepared.context
-            place = context.place
-            inner = place.get_inner_root(place.tree)
-            status = RunStatus(place=place.root, inner_place=inner)
+            places = context.open_places()
+            roots = [(place.root, place.get_inner_root(place.tree)) for place in places]
+            status = RunStatus(places=tuple(PlaceRoots(*root) for root in roots))
             events = send_notifications(run_tasks(context), context)
             events = chain(prepared.recovery_events, save_status(events, context.folder, status))
-            with _choose_display(status, stop, json=json) as show:
+            names_tasks = len(places) > 1
+            with _choose_display(status, stop, json=json, names_tasks=names_tasks) as show:
                 for last_event in events:
                     try:
                         if write_error is None:
@@ -91,16 +92,20 @@ def _mask_errors() -> Iterator[None]:
 
 
 @contextmanager
-def _choose_display(status: RunStatus, stop: StopRequest, *, json: bool) -> Iterator[ShowEvent]:
+def _choose_display(
+    status: RunStatus, stop: StopRequest, *, json: bool, names_tasks: bool
+) -> Iterator[ShowEvent]:
     if json:
         yield _print_json_event
-    elif output.supports_live_output():
+        return
+    format_event = partial(format_event_lines, names_tasks=names_tasks)
+    if output.supports_live_output():
         from cub.cli.commands.run.live_view import show_live_panel
 
         with show_live_panel(status, stop) as write:
-            yield partial(_write_lines, write)
+            yield partial(_write_lines, write, format_event)
     else:
-        yield partial(_write_lines, output.print_flushed_line)
+        yield partial(_write_lines, output.print_flushed_line, format_event)
 
 
 def _show_idle_end(event: Event, *, json: bool) -> None:
@@ -117,7 +122,9 @@ def _print_json_event(event: Event) -> None:
         output.print_json_line({"v": 1, **event})
 
 
-def _write_lines(write: Callable[[str], None], event: Event) -> None:
-    for text in format_event_lines(event):
+def _write_lines(
+    write: Callable[[str], None], format_event: Callable[[Event], Iterator[str]], event: Event
+) -> None:
+    for text in format_event(event):
         for part in output.wrap_line(text):
             write(part)

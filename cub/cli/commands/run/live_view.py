@@ -17,7 +17,7 @@ from cub.cli.time_format import format_time_with_age
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from cub.actions.run.run_status import RunStatus
+    from cub.actions.run.run_status import AttemptRow, RunStatus
     from cub.processes.command import StopRequest
 
 
@@ -57,27 +57,48 @@ def _make_table(status: RunStatus, stop: StopRequest) -> Table:
 
 
 def list_status_rows(status: RunStatus, now: datetime) -> Iterator[tuple[str, str]]:
-    """Yield the rows: the task, the agent, what it does, what it says, and what the run used."""
-    if status.task:
-        which = f" (attempt {status.attempt})" if status.attempt > 1 else ""
-        progress = format_progress(status.task_number, status.task_count).removeprefix("task ")
-        yield "task", f"{progress}{status.task}: {status.title}{which}"
-        since = format_duration(get_seconds_since(status.attempt_started, now))
-        yield "agent", f"{status.harness}, for {since}"
-    if status.waiting_until:
-        left = format_duration(max(0.0, -get_seconds_since(status.waiting_until, now)))
-        yield "now", f"{status.doing}, {left} more"
-    elif status.doing:
-        yield "now", status.doing
-    if files := status.list_changed_files():
-        yield "files", f"{len(files)} changed: {', '.join(files)}"
-    if status.said:
-        yield "said", status.said
+    """Yield the rows: the attempts under way, and what the run used."""
+    rows = [*status.running.values()]  # another thread may add one meanwhile
+    if len(rows) > 1:
+        for row in rows:
+            yield row.task, _describe_in_one_line(row, now)
+    else:
+        yield from _list_attempt_rows(status, status.current, now)
     outcomes = ", ".join(f"{count} {name}" for name, count in status.outcomes.items())
     usage = ""
     if status.attempts or status.tokens is not None or status.usd is not None:
         usage = format_usage(status.tokens, status.usd, is_estimated=status.estimated)
     yield "run", "; ".join(filter(None, [f"{status.ready} more ready", outcomes, usage]))
+
+
+def _list_attempt_rows(
+    status: RunStatus, row: AttemptRow, now: datetime
+) -> Iterator[tuple[str, str]]:
+    """Yield the task, the agent, what it does, the files it has changed, and what it says."""
+    if row.task:
+        which = f" (attempt {row.attempt})" if row.attempt > 1 else ""
+        progress = format_progress(row.task_number, row.task_count).removeprefix("task ")
+        yield "task", f"{progress}{row.task}: {row.title}{which}"
+        since = format_duration(get_seconds_since(row.attempt_started, now))
+        yield "agent", f"{row.harness}, for {since}"
+    if status.waiting_until:
+        left = format_duration(max(0.0, -get_seconds_since(status.waiting_until, now)))
+        yield "now", f"{row.doing}, {left} more"
+    elif row.doing:
+        yield "now", row.doing
+    if files := row.list_changed_files():
+        yield "files", f"{len(files)} changed: {', '.join(files)}"
+    if row.said:
+        yield "said", row.said
+
+
+def _describe_in_one_line(row: AttemptRow, now: datetime) -> str:
+    """Return what one of several attempts does: what matters most comes first."""
+    since = format_duration(get_seconds_since(row.attempt_started, now))
+    which = f", attempt {row.attempt}" if row.attempt > 1 else ""
+    files = row.list_changed_files()
+    changed = f"{len(files)} file{'s' * (len(files) != 1)} changed: " if files else ""
+    return f"{since}{which}: {changed}{row.doing}"
 
 
 def get_seconds_since(timestamp: str, now: datetime) -> float:

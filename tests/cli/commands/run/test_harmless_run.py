@@ -17,7 +17,7 @@ _CHECK = "printf 'FAILED a.py::x - \\033]0;owned\\007\\033[2J\\n'; exit 1 #\x1b[
 _CLIENT = "cat > /dev/null; echo new > new.txt; printf '\\033]0;owned\\007\\033[2J done\\n'"
 # Events and a standing as a file of somebody else's may have them, in the live view.
 _SCRIPT = """
-from cub.actions.run.run_status import RunStatus as Standing
+from cub.actions.run.run_status import AttemptRow as Row, RunStatus as Standing
 from cub.cli.commands.run.event_lines import format_event_lines as lines_of
 from cub.cli.commands.run.live_view import show_live_panel as panel
 from cub.processes.command import StopRequest as Stop
@@ -30,7 +30,7 @@ events = [
     dict(ev="run_end", tasks={x: 1}, tok={"in": 0, "out": 0, "cache_write": 0}, usd=0, why=x,
          end=x, ok=False, hint=x, attempts=0),
 ]
-with panel(Standing(**said, outcomes={x: 1}), Stop()) as write:
+with panel(Standing(current=Row(**said), outcomes={x: 1}), Stop()) as write:
     for event in events:
         for line in lines_of(event):
             write(line)
