@@ -107,16 +107,21 @@ def test_no_more_attempts_start_than_are_allowed(
     assert (len(done.outcomes), done.end["end"], done.end["ready"]) == (count, end, 5 - count)
 
 
-def test_a_budget_that_is_used_up_ends_the_others_too(bakery: Shop) -> None:
+def test_no_attempt_starts_once_the_budget_is_used_up(bakery: Shop) -> None:
     _add_tasks(bakery, 4)
     cost = 'echo \'{"type": "cost", "usd": 2}\''
-    bakery.client(f"{WAIT} test $CUB_TASK = s-1 || exec cat $HOME/never; {cost}; {WORK}")
-    never = Path(bakery.environ["HOME"]) / "never"
-    never.write_text("x")
-    done = bakery.run(jobs=2, usd=1.0, each=Barrier(bakery, 2))
-    assert done.end["end"] == "budget"
+    until_over = 'until test -e "$HOME/over"; do sleep 0.01; done'
+    bakery.client(f"{WAIT} if test $CUB_TASK = s-1; then {cost}; else {until_over}; fi; {WORK}")
+    barrier = Barrier(bakery, 2)
+
+    def go_on(event: Event) -> None:
+        barrier(event)
+        if (event["ev"], event.get("task")) == ("task_state", "s-1"):
+            barrier.go.with_name("over").touch()
+
+    done = bakery.run(jobs=2, usd=1.0, each=go_on)
     assert sorted(_list_started(done)) == ["s-1", "s-2"]
-    assert done.end["usd"] == 2
+    assert (done.outcomes, done.end["end"], done.end["usd"]) == (["ok", "ok"], "budget", 2)
 
 
 _EDIT = "sed -i s/kept/$CUB_TASK/ kept.txt; rm -f *.prompt"
