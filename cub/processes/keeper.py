@@ -44,16 +44,14 @@ def main(control: int, status: int, graces: tuple[float, float]) -> None:
         signal.signal(number, signal.SIG_IGN)
     wake, prctl = _make_wake_pipe(), load_prctl()
     adopts = prctl(SUBREAPER, 1) == 0
-    result, end_time_file = "", b""
-    if fields := _read_order(control):
-        end_time_file, order = fields
+    result = ""
+    if order := _read_order(control):
         command_pid, result = _start(order, prctl, status)
         if not result:
             code, has_grace = _watch(command_pid, control, wake, graces)
             sweep_grace = min(_SWEEP_GRACE, graces[1]) if has_grace else 0.0
             end_descendants(command_pid, wake, adopts, sweep_grace)
             result = _format_result(code)
-    _write_end_time(end_time_file)
     _write_status(status, result)
     os._exit(0)  # cub waits for this process, and Python's own way to end takes milliseconds
 
@@ -68,20 +66,19 @@ def _make_wake_pipe() -> int:
     return reads
 
 
-def _read_order(control: int) -> tuple[bytes, KeeperOrder] | None:
-    """Return the file that gets the time (seconds since 1970) when all has ended, b"" for none; and
-    the folder, the arguments and the environment. None if cub died before it sent all.
+def _read_order(control: int) -> KeeperOrder | None:
+    """Return the folder, the arguments and the environment; None if cub died before it sent all.
 
-    The file is not an argument of this process: the command could read that.
+    They are no arguments of this process: the command could read those.
     """
     size = int.from_bytes(_read(control, 8), "big")
     data = _read(control, size)
     if not data:
         return None
-    end_time_file, folder, count, *rest = data.split(b"\0")
+    folder, count, *rest = data.split(b"\0")
     cut = int(count)
     environ = {name: value for name, _, value in (pair.partition(b"=") for pair in rest[cut:])}
-    return end_time_file, (folder, rest[:cut], environ)
+    return folder, rest[:cut], environ
 
 
 def _read(file: int, size: int) -> bytes:
@@ -200,17 +197,6 @@ def _format_result(code: int | None) -> str:
         return "left 0\n"
     number = os.waitstatus_to_exitcode(code)
     return f"exit {number}\n" if number >= 0 else f"signal {-number}\n"
-
-
-def _write_end_time(target: bytes) -> None:
-    """Write the time, whole or not at all; a folder that has gone needs none."""
-    if target:
-        try:
-            with open(target + b".new", "w", encoding="ascii") as file:  # noqa: PTH123
-                file.write(f"{time.time():.6f}\n")
-            os.replace(target + b".new", target)  # noqa: PTH105 - pathlib starts slowly
-        except OSError:
-            pass
 
 
 def _write_status(status: int, line: str) -> None:

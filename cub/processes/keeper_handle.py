@@ -91,7 +91,6 @@ class KeeperHandle:
 def start_keeper(
     command: CommandSpec,
     grace: tuple[float, float],
-    end_time_file: Path | None,
     merge_streams: bool,
 ) -> KeeperHandle:
     """Start a command under a keeper; `merge_streams` gives it one pipe for stdout and stderr.
@@ -100,7 +99,7 @@ def start_keeper(
     """
     if os.name != "posix":
         raise CubError("cub run needs Linux or macOS", hint="WSL works")
-    order = _encode_order(command, end_time_file)
+    order = _encode_order(command)
     with ExitStack() as ours, ExitStack() as theirs:
         orders, control = _pipe(theirs, ours)
         status, results = _pipe(ours, theirs)
@@ -143,11 +142,10 @@ def _send(control: FileIO, order: bytes) -> None:
             left = left[control.write(left) :]
 
 
-def _encode_order(command: CommandSpec, end_time_file: Path | None) -> bytes:
+def _encode_order(command: CommandSpec) -> bytes:
     """Return the order that keeper.py reads: fields with a zero byte between them."""
     variables = [f"{name}={value}" for name, value in command.environ.items()]
-    paths = [str(end_time_file or ""), str(command.folder)]
-    fields = [*paths, str(len(command.argv)), *command.argv, *variables]
+    fields = [str(command.folder), str(len(command.argv)), *command.argv, *variables]
     if not command.argv or not command.argv[0]:
         raise CubError("there is no command to run")
     if any("\0" in field for field in fields):

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import FileIO
-from pathlib import Path
 from typing import BinaryIO, NamedTuple, Self, cast
 
 from cub.debug_log import log_debug
@@ -34,13 +33,11 @@ class RunningCommand:
 
     A requested `stop` ends it as the limits do. `tick_seconds` asks for an OutputChunk without data
     every so many seconds; `merges_streams` makes stdout and stderr one stream, in their true order.
-    `end_time_file` gets the time (seconds since 1970) when all has ended, even if cub is killed.
     """
 
     command: CommandSpec
     limits: TimeLimits = field(default_factory=TimeLimits)
     stop: StopRequest | None = None
-    end_time_file: Path | None = None
     tick_seconds: float | None = None
     merges_streams: bool = False
     _keeper: KeeperHandle = field(init=False, repr=False)
@@ -57,9 +54,7 @@ class RunningCommand:
         self._started = self._last_output = self._ticked = time.monotonic()
         self._unsent = memoryview(self.command.stdin)
         log_debug(f"start {' '.join(self.command.argv[:1])} in {self.command.folder.as_posix()}")
-        self._keeper = start_keeper(
-            self.command, self.limits.grace, self.end_time_file, self.merges_streams
-        )
+        self._keeper = start_keeper(self.command, self.limits.grace, self.merges_streams)
         self._selector = selectors.DefaultSelector()
         try:
             self._register_pipes()
@@ -242,16 +237,15 @@ def run_and_capture(
     stop: StopRequest | None = None,
     max_bytes: int = 2_000_000,
     log: BinaryIO | None = None,
-    end_time_file: Path | None = None,
 ) -> CapturedOutput:
     """Run a command to its end and keep `max_bytes` bytes of its output, half of them the last.
 
-    `log` gets the same bytes: the first half as it comes, the rest in the end. `end_time_file` gets
-    the time when all had ended. Raises CubError if there is nothing to run, or on Windows.
+    `log` gets the same bytes: the first half as it comes, the rest in the end.
+    Raises CubError if there is nothing to run, or on Windows.
     """
     ends = _HeadAndTail(max_bytes)
     try:
-        with RunningCommand(command, limits, stop, end_time_file, merges_streams=True) as running:
+        with RunningCommand(command, limits, stop, merges_streams=True) as running:
             for chunk in running.iter_output():
                 part = ends.add(chunk.data)
                 if log and part:
