@@ -23,6 +23,7 @@ from cub.actions.run.verdict import Verdict
 from cub.errors import CubError
 from cub.files.read_files import make_os_error
 from cub.place.changes import write_patch
+from cub.place.folder import empty_folder
 from cub.store.events import Event
 from cub.store.task_schema import CLOSED, PARKED
 
@@ -88,6 +89,9 @@ def _judge_error(
 ) -> Verdict:
     """Return the verdict of an attempt that could not be finished; keep its changes as a patch."""
     is_machine, failure = is_machine_error(error), failures.UNKNOWN
+    if is_machine and not is_broken:  # what the agent left may have filled the disk
+        with suppress(OSError):
+            empty_folder(attempt.place.folder.tree)
     if verdict.is_ok and not is_broken:
         with suppress(CubError, OSError):
             _keep_patch(attempt)

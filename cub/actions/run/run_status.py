@@ -10,6 +10,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -331,7 +332,8 @@ def save_status(events: Iterable[Event], folder: RunFolder, status: RunStatus) -
     for event in events:
         status.apply_event(event)
         if event["ev"] != "client" or time.monotonic() - saved_at >= _SAVE_SECONDS:
-            write_json(folder.state / STATUS_FILE, status.to_json())
+            with suppress(OSError):  # such as of a full disk: the run goes on, or says so itself
+                write_json(folder.state / STATUS_FILE, status.to_json())
             saved_at = time.monotonic()
         yield event
 

@@ -112,8 +112,8 @@ def test_commits_come_to_the_branch_of_the_run_if_they_lead_back(
 
 
 _CONFLICT = (
-    "git switch -qc theirs; echo theirs > kept.txt; git commit -qam theirs; git switch -q -; "
-    "echo ours > kept.txt; git commit -qam ours; git merge theirs; true"
+    "git switch -qc theirs; echo theirs > kept.txt; git commit -qm theirs kept.txt; git switch -q -; "
+    "echo ours > kept.txt; git commit -qm ours kept.txt; git merge theirs; true"
 )
 
 
@@ -125,7 +125,9 @@ def test_a_conflict_that_is_left_behind_fails(stocked: Shop) -> None:
 
 
 def test_a_merge_that_the_agent_finished_is_taken_over(stocked: Shop) -> None:
-    merge = _CONFLICT.replace("; true", "; echo both > kept.txt; git commit -qam merged")
+    merge = _CONFLICT.replace(
+        "; true", "; echo both > kept.txt; git add kept.txt; git commit -qm merged"
+    )
     done = _work(stocked, merge)
     assert done.outcomes == ["ok"]
     assert stocked.log()[1] == "merged"
