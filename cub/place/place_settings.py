@@ -73,7 +73,7 @@ class PlaceSettings:
         links = sorted((folder.path / "persons").iterdir())
         visible = [(Path(os.path.realpath(link)), link) for link in links]
         own = [folder.objects, self.root / ".cub" / "runs", *self.read_only]
-        visible += [(path, path) for path in own if path.is_dir()]
+        visible += [(path, path) for path in own if path.exists()]
         visible += _bind_hooks(checkout, hooks, is_committing=tree == folder.checks)
         binds = [Bind(os.fspath(source), os.fspath(target)) for source, target in visible]
         binds.append(Bind(os.fspath(folder.mailbox), os.fspath(mailbox), is_writable=True))
