@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
+import psutil
+
 from tests.actions.run.shop import Shop
 from tests.fork_server import ForkedProcess, start_cub
 
-# It tells its process, and waits to be ended.
+# It says that it has begun, and waits to be ended.
 WAIT = """
 cat > /dev/null; echo half > kept.txt
-echo $$ > "$HOME/pid.new"; mv "$HOME/pid.new" "$HOME/pid"; echo begun; exec sleep 1000
+echo begun; exec sleep 1000
 """
 
 
@@ -46,7 +49,6 @@ class StartedRun:
 
 def started(bakery: Shop, *words: str, before: tuple[str, ...] = ()) -> StartedRun:
     """A run that goes on until it is stopped, its client at work; `before` is what starts it."""
-    (Path(bakery.environ["HOME"]) / "pid").unlink(missing_ok=True)
     run = start_run(bakery, "--no-checks", "--json", *words, before=before)
     while b'"begun' not in (line := run.stdout.readline()):
         assert line, run.communicate()
@@ -79,5 +81,12 @@ def start_run(bakery: Shop, *words: str, before: tuple[str, ...] = ()) -> Starte
     return StartedRun(process, stdout, stderr)
 
 
-def client_of(bakery: Shop) -> int:
-    return int((Path(bakery.environ["HOME"]) / "pid").read_text())
+def clients_of(bakery: Shop) -> list[int]:
+    """The processes of attempts, by their environment: inside, they have other numbers."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            environ = process.environ()
+            if environ.get("HOME") == bakery.environ["HOME"] and environ.get("CUB_TASK"):
+                found.append(process.pid)
+    return found

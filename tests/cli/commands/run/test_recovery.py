@@ -10,7 +10,7 @@ import pytest
 
 from cub.files.signed_state import find_project_state
 from tests.actions.run.shop import Shop, alive
-from tests.cli.commands.run.started import WAIT, client_of, started
+from tests.cli.commands.run.started import WAIT, clients_of, started
 from tests.conftest import Cub, git
 
 WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
@@ -27,7 +27,7 @@ def killed(bakery: Shop) -> Shop:
     run.process.kill()
     run.communicate()
     (ended,) = _awaited(bakery)
-    assert not alive([client_of(bakery)])
+    assert not alive(clients_of(bakery))
     ended.write_text(f"{float(ended.read_text()) - 60}\n")
     for path in [*ended.parent.iterdir(), *ended.parents[2].glob("*.json")]:
         os.utime(path, (time.time() - 60,) * 2)
