@@ -112,7 +112,8 @@ def test_commits_come_to_the_branch_of_the_run_if_they_lead_back(
 
 
 _CONFLICT = (
-    "git switch -qc theirs; echo theirs > kept.txt; git commit -qm theirs kept.txt; git switch -q -; "
+    "git switch -qc theirs; echo theirs > kept.txt; git commit -qm theirs kept.txt; "
+    "git switch -q -; "
     "echo ours > kept.txt; git commit -qm ours kept.txt; git merge theirs; true"
 )
 

@@ -96,15 +96,20 @@ def shop(copy_shop: CopyShop) -> Shop:
     return copy_shop(_prepare)
 
 
-@pytest.mark.parametrize("name", keep_few(AGENTS, 8))
-def test_no_success_is_false_and_no_file_is_lost(shop: Shop, tmp_path: Path, name: str) -> None:
+_CASES = [(name, place) for place in ("bound", "aside") for name in AGENTS]
+
+
+@pytest.mark.parametrize(("name", "place"), keep_few(_CASES, 9))
+def test_no_success_is_false_and_no_file_is_lost(
+    shop: Shop, tmp_path: Path, name: str, place: str
+) -> None:
     """The first attempt fails and the second one may not: after both, the checkout is as before."""
     shell = AGENTS[name].replace("PWN", str(tmp_path / "PWN"))  # nobody inside may write that
     for word, means in _WORDS.items():
         shell = shell.replace(word, means)
     end = '[ "$(basename "$CUB_ATTEMPT")" != 1 ]'
     shop.client(f"exec > /dev/null 2>&1; cat; {{ {shell}; }}; echo C > c.py; {end}")
-    shop.set_checks(CHECK)
+    shop.configure(run={"place": place, "checks": [CHECK]})
     before = see_checkout(shop)
     done = shop.run(iterations=2)
     require_told(shop, done)
