@@ -34,7 +34,7 @@ def test_work_is_checked_committed_and_brought_into_the_checkout(beside: Shop) -
     assert end["git"]["files"] == ["made.txt", "where.txt"]
     where = Path((beside.root / "where.txt").read_text().strip())
     assert not where.is_relative_to(beside.root)
-    assert "attempts work in a clone beside the project" in done.notices
+    assert "attempts work in a clone beside your checkout" in done.notices
     require_untouched(beside, before)
 
 
