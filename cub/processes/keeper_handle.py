@@ -45,7 +45,7 @@ class KeeperHandle:
 
     def send(self, word: bytes) -> None:
         """Have the keeper `end` the command in steps, or `kill` it at once."""
-        with suppress(OSError):  # it has ended
+        with suppress(OSError, ValueError):  # it has ended, or another thread has closed the pipe
             self.control.write(word + b"\n")
             self.process.send_signal(signal.SIGCONT)  # a command may have stopped it
 
@@ -72,6 +72,7 @@ class KeeperHandle:
     def close(self) -> None:
         """Close all pipes, and wait for the keeper, which ends its command if it still runs."""
         self.files.close()
+        _handles.pop(self.process.pid, None)
         self.process.wait()
         active_keepers.discard(self.process.pid)
 
@@ -86,6 +87,15 @@ class KeeperHandle:
                 prefix = f"{self.command.folder}: " if word == "folder" else ""
                 return KeeperReport(start_error=prefix + reason)
         return KeeperReport()
+
+
+_handles: dict[int, KeeperHandle] = {}  # by the process id of the keeper
+
+
+def kill_commands() -> None:
+    """Kill all commands of this process at once, whichever thread waits for them."""
+    for handle in [*_handles.values()]:
+        handle.send(b"kill")
 
 
 def start_keeper(
@@ -122,6 +132,7 @@ def start_keeper(
         theirs.close()
         active_keepers.add(process.pid)
         handle = KeeperHandle(command, process, control, status, stdin, out, err, ours.pop_all())
+    _handles[process.pid] = handle
     try:
         _send(control, order)
     except BaseException:

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from cub.actions.run.attempt_finish import AttemptOutcome
 from cub.harness.base import Harness
 from cub.place.place import Place
-from cub.processes.command import StopRequest
+from cub.processes.keeper_handle import kill_commands
 from cub.store.events import Event
 
+_CANCEL_SECONDS = 5.0  # for a thread whose command has been killed
 AttemptSteps = Generator[Event, None, AttemptOutcome]
 
 
@@ -27,6 +28,7 @@ class RunningAttempt:
     steps: AttemptSteps
     outcome: AttemptOutcome | None = None
     error: BaseException | None = None
+    thread: Thread | None = None
 
 
 class Report(NamedTuple):
@@ -45,9 +47,9 @@ class ParallelAttempts:
     """
 
     places: list[Place]
-    stop: StopRequest
     running: list[RunningAttempt] = field(default_factory=list)
     _reports: SimpleQueue[Report] = field(default_factory=SimpleQueue)
+    _is_cancelled: bool = False
 
     def find_free_place(self) -> Place | None:
         """Return a place in which no attempt works, or None."""
@@ -58,8 +60,8 @@ class ParallelAttempts:
         """Start an attempt in a free place."""
         self.running.append(attempt)
         if len(self.places) > 1:
-            # If cub is to exit at once, nothing waits for a thread: what it started ends itself.
-            Thread(target=self._run, args=(attempt,), daemon=True).start()
+            attempt.thread = Thread(target=self._run, args=(attempt,), daemon=True)
+            attempt.thread.start()
 
     def await_report(self) -> Report:
         """Return the next event of any attempt, or the end of one; raise an error of cub's."""
@@ -68,21 +70,29 @@ class ParallelAttempts:
         if report.event is None:
             self.running.remove(report.attempt)
             if report.attempt.error:
-                self._end_others()
                 raise report.attempt.error
         return report
 
-    def _end_others(self) -> None:
-        """End the other attempts: they may not write once the run has released its locks."""
-        self.stop.request()
-        while self.running:
-            report = self._reports.get()
-            if report.event is None:
-                self.running.remove(report.attempt)
+    def cancel(self) -> None:
+        """End all attempts at once, and record nothing more: the next run recovers them.
+
+        The run's locks may be released afterwards.
+        """
+        self._is_cancelled = True
+        if self.running:
+            kill_commands()
+        for attempt in self.running:
+            if attempt.thread:
+                attempt.thread.join(_CANCEL_SECONDS)
+            else:
+                attempt.steps.close()
 
     def _run(self, attempt: RunningAttempt) -> None:
         while True:
             report = _take_step(attempt)
+            if self._is_cancelled:
+                attempt.steps.close()
+                return
             self._reports.put(report)
             if report.event is None:
                 return

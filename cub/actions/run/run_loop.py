@@ -116,21 +116,24 @@ def _run_until_end(
     context: RunContext, pool: HarnessPool, tally: RunTally, first_attempt: Attempt | None
 ) -> Generator[Event, None, str]:
     """Run attempts; return why the run ends. The checks of `first_attempt` have run already."""
-    attempts = ParallelAttempts(context.open_places(), context.stop)
-    end, prepared = "", first_attempt
-    is_due = True  # not at each event: only the end of an attempt makes other tasks ready
-    while True:
-        while not (end := end or _find_limit(context)) and is_due:
-            is_due = yield from _start_attempt(context, pool, tally, attempts, prepared)
-            prepared = None
-        if not attempts.running:
-            return end or (DONE if tally.statuses else NOTHING)
-        report = attempts.await_report()
-        if report.event is not None:
-            yield report.event
-            continue
-        found = yield from _end_attempt(context, pool, tally, report.attempt)
-        end, is_due = end or found, True
+    attempts, end = ParallelAttempts(context.open_places()), ""
+    prepared, is_due = first_attempt, True
+    try:
+        while True:
+            while not (end := end or _find_limit(context)) and is_due:
+                is_due = yield from _start_attempt(context, pool, tally, attempts, prepared)
+                prepared = None
+            if not attempts.running:
+                return end or (DONE if tally.statuses else NOTHING)
+            report = attempts.await_report()
+            if report.event is not None:
+                yield report.event
+                continue
+            found = yield from _end_attempt(context, pool, tally, report.attempt)
+            # Only the end of an attempt makes other tasks ready.
+            end, is_due = end or found, True
+    finally:
+        attempts.cancel()
 
 
 def _find_limit(context: RunContext) -> str:

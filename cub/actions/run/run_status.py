@@ -9,7 +9,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -326,7 +326,9 @@ _HANDLERS = {
 }
 
 
-def save_status(events: Iterable[Event], folder: RunFolder, status: RunStatus) -> Iterator[Event]:
+def save_status(
+    events: Iterable[Event], folder: RunFolder, status: RunStatus
+) -> Generator[Event, None, None]:
     """Yield the events, and keep `status` and its file up to date."""
     saved_at = 0.0
     for event in events:

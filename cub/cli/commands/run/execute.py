@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
@@ -60,10 +60,12 @@ def execute_run(
             roots = [(place.root, place.get_inner_root(place.tree)) for place in places]
             status = RunStatus(places=tuple(PlaceRoots(*root) for root in roots))
             events = send_notifications(run_tasks(context), context)
-            events = chain(prepared.recovery_events, save_status(events, context.folder, status))
+            events = save_status(events, context.folder, status)
             names_tasks = len(places) > 1
-            with _choose_display(status, stop, json=json, names_tasks=names_tasks) as show:
-                for last_event in events:
+            display = _choose_display(status, stop, json=json, names_tasks=names_tasks)
+            # The events end before the locks are released: attempts may run in other threads.
+            with display as show, closing(events):
+                for last_event in chain(prepared.recovery_events, events):
                     try:
                         if write_error is None:
                             show(last_event)
