@@ -442,7 +442,8 @@ def test_a_run_that_nobody_reads_any_more_ends_well(bakery: Shop) -> None:
     for number in range(3):
         bakery.task(f"s-{number}")
     run = start_run(bakery, "--no-checks")
-    run.stdout.readline()
+    while b"s-0" not in (line := run.stdout.readline()):
+        assert line
     run.stdout.close()
     with run.stderr:
         assert run.process.wait(30) == 1
