@@ -59,7 +59,7 @@ def accept_attempt(context: RunContext, attempt: Attempt, verdict: Verdict) -> S
         if isinstance(hooks, Verdict):
             return "", hooks
         with context.lock:
-            if context.find_base().commit != attempt.base.commit:
+            if context.find_base().commit not in ("", attempt.base.commit):
                 continue  # another attempt was faster
             if not context.settings.commits:
                 return _apply_changes(context, attempt, verdict)

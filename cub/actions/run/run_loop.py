@@ -43,10 +43,10 @@ from cub.store.timestamps import format_timestamp
 # Why a run ended, as `end` of run_end has it; the first four are as it should be.
 DONE, ONCE, ITERATIONS, NOTHING = "done", "once", "iterations", NOTHING_READY
 BUDGET, INTERRUPTED, MACHINE = "budget", "interrupted", "machine"
-BROKEN = "broken"
+BROKEN, BRANCH_GONE = "broken", "branch_gone"
 UNVERIFIED, NOT_MENDED = failures.UNVERIFIED.name, failures.NOT_MENDED.name
 UNTRUSTED = failures.UNTRUSTED.name
-_BAD_ENDS = (BUDGET, INTERRUPTED, MACHINE, BROKEN, UNVERIFIED, NOT_MENDED, UNTRUSTED)
+_BAD_ENDS = (BUDGET, INTERRUPTED, MACHINE, BROKEN, BRANCH_GONE, UNVERIFIED, NOT_MENDED, UNTRUSTED)
 _HINTS = {
     UNVERIFIED: failures.UNVERIFIED.remedy,
     NOT_MENDED: failures.NOT_MENDED.remedy,
@@ -120,7 +120,7 @@ def _run_until_end(
     prepared, is_due = first_attempt, True
     try:
         while True:
-            while not (end := end or _find_limit(context)) and is_due:
+            while not (end := end or _find_limit(context, tally)) and is_due:
                 is_due = yield from _start_attempt(context, pool, tally, attempts, prepared)
                 prepared = None
             if not attempts.running:
@@ -136,7 +136,7 @@ def _run_until_end(
         attempts.cancel()
 
 
-def _find_limit(context: RunContext) -> str:
+def _find_limit(context: RunContext, tally: RunTally) -> str:
     """Return why no other attempt is started; "" if one may be."""
     if context.stop.is_requested:
         return INTERRUPTED
@@ -144,6 +144,9 @@ def _find_limit(context: RunContext) -> str:
         return BUDGET
     if context.budget.is_out_of_attempts:
         return ITERATIONS
+    if not context.find_base().commit:
+        tally.end_reason = f"the branch {context.branch.removeprefix('refs/heads/')} is gone"
+        return BRANCH_GONE
     return ""
 
 

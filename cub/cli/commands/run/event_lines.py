@@ -22,8 +22,8 @@ _ENDS = {
     "nothing_more": "No ready tasks left",
     "budget": "The budget is used up",
     "interrupted": "Stopped",
-    "broken": "Stopped: cub could neither commit nor restore the files of the last attempt",
-    "damaged": "Stopped: the last attempt deleted or replaced `.git` or `.cub`, which is restored",
+    "broken": "Stopped: cub could not finish the last attempt",
+    "branch_gone": "Stopped: there is no branch to work on",
     "unverified": "Stopped: no check can decide whether a task is done",
     "not_mended": "Stopped: the checks failed before the attempt, and no known failure is fixed",
     "untrusted": "Stopped: files that agents execute are not trusted",
@@ -138,7 +138,14 @@ def _format_run_end(event: Event) -> Iterator[str]:
         f"{count} {_STATUSES.get(status, status)}" for status, count in event["tasks"].items()
     )
     why = f" ({event['why']})" if event.get("why") else ""
-    if event["end"] in ("unverified", "not_mended", "untrusted", "broken", "damaged", "machine"):
+    if event["end"] in (
+        "unverified",
+        "not_mended",
+        "untrusted",
+        "broken",
+        "branch_gone",
+        "machine",
+    ):
         why = ""  # the attempt has said it
     end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
     if event.get("failures"):
