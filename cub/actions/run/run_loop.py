@@ -21,6 +21,7 @@ from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.check_proposals import suggest_installation
 from cub.actions.run.end_event import make_start_event
 from cub.actions.run.parallel_attempts import ParallelAttempts, RunningAttempt
+from cub.actions.run.place_setup import describe_place
 from cub.actions.run.retry_policy import HarnessPool, read_attempt_history
 from cub.actions.run.run_context import RunContext, RunRefusedError
 from cub.actions.run.run_summary import NOTHING_READY, RunTally, summarize_run
@@ -83,6 +84,7 @@ def _run_all(context: RunContext) -> Iterator[Event]:
     )
     context.unrecorded_events.append(start)
     yield start
+    yield context.make_event("notice", text=describe_place(context.place))
     first_attempt = yield from _prepare_first_attempt(context)
     end = yield from _run_until_end(context, pool, tally, first_attempt)
     yield from _end_run(context, tally, end)

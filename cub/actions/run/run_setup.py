@@ -30,7 +30,6 @@ from cub.actions.run.command_trust import (
 )
 from cub.actions.run.place_setup import (
     commit_changes,
-    describe_place,
     describe_uncommitted,
     list_committed_stores,
     open_place,
@@ -144,7 +143,7 @@ def prepare_run(
         context.choice, context.new_tasks = chosen.reason, new_tasks
         context.agent_versions = read_agent_versions(harnesses, stores.project, context.environ)
         _save_run_facts(context)
-        events = _make_notices(context, missing)
+        events = [mask_event(event, mask_text) for event in _make_notices(context, missing)]
         try:
             yield PreparedRun(context, [*report.events, *events], list(layers.warnings))
         except RunRefusedError:
@@ -162,7 +161,7 @@ def prepare_run(
 def _make_notices(context: RunContext, missing: Sequence[MissingProgram]) -> list[Event]:
     """Return events about agents that can't start, their settings, and proposed checks."""
     settings, project = context.settings, context.initial_stores.project
-    texts = [describe_place(context.place), *(program.to_text() for program in missing)]
+    texts = [program.to_text() for program in missing]
     if (ignored := describe_uncommitted(context)) and not settings.options.with_changes:
         texts.append(ignored)
     texts += list_agent_warnings(

@@ -13,7 +13,6 @@ from tests.examples import keep_few
 
 _WORDS = "echo 'I looked at it.'; echo; echo 'The oven heats already.'"
 _SAID = "; the agent said: The oven heats already."
-_LEFT = "the agent left the branch: what is checked out does not hold the run's last commit"
 _DENIED = '{"type": "denied", "text": "rm -rf build"}'
 _NODE = """\
 /bakery/oven.js:2
@@ -61,9 +60,7 @@ def _fail(done: Done) -> Event:
          f"it was silent, and was stopped after N s in all{_SAID}"),
         (f"echo x > wrong; {_WORDS}", {"checks": CHECK}, "checks_failed",
          f"{CHECK}: exit code 1: x{_SAID}"),
-        (f"git checkout -q --orphan other; {_WORDS}; git commit -qm other", {}, "unknown",
-         f"{_LEFT}{_SAID}"),
-    ], 5))  # fmt: skip
+    ], 4))  # fmt: skip
 def test_what_the_agent_said_is_in_the_reason_of_every_class(
     bakery: Shop, client: str, asked: dict[str, Any], failure: str, reason: str
 ) -> None:
@@ -77,7 +74,7 @@ def test_what_the_agent_said_is_in_the_reason_of_every_class(
 @pytest.mark.thorough
 def test_what_an_agent_says_makes_no_other_failure_of_it(bakery: Shop) -> None:
     bakery.configure(run={"max_attempts": 9})
-    for client in ('echo "try $(basename $CUB_ATTEMPT)"', "echo x > wrong; date +%s%N"):
+    for client in ('echo "try $(date +%N)"', "echo x > wrong; date +%s%N"):
         bakery.client(f"cat > /dev/null; {client}")
         bakery.task(f"s-{len(client)}")
         done = bakery.run(checks=CHECK)
