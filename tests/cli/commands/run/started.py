@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-import psutil
-
 from tests.actions.run.shop import Shop
 from tests.fork_server import ForkedProcess, start_cub
 
-# It says that it has begun, and waits to be ended.
+# It waits to be ended, and has a pipe open until then.
 WAIT = """
 cat > /dev/null; echo half > kept.txt
-echo begun; exec sleep 1000
+mkfifo "$OUT/alive"; exec 9<> "$OUT/alive"; echo begun; exec sleep 1000
 """
 
 
 @dataclass
 class StartedRun:
-    """A run that is at work, and where its output comes from."""
+    """A run that is at work, where its output comes from, and a pipe that its client has open."""
 
     process: ForkedProcess | subprocess.Popen[bytes]
     stdout: IO[bytes]
     stderr: IO[bytes]
+    client: int = -1
 
     @property
     def returncode(self) -> int | None:
@@ -46,12 +45,21 @@ class StartedRun:
             self.stderr.seek(0)
             return out.decode(), self.stderr.read().decode()
 
+    def is_client_gone(self) -> bool:
+        """Wait for the end of the client's last process."""
+        is_gone = bool(select.select([self.client], [], [], 20)[0])
+        os.close(self.client)
+        return is_gone
+
 
 def started(bakery: Shop, *words: str, before: tuple[str, ...] = ()) -> StartedRun:
     """A run that goes on until it is stopped, its client at work; `before` is what starts it."""
+    pipe = bakery.open_folder() / "alive"
+    pipe.unlink(missing_ok=True)
     run = start_run(bakery, "--no-checks", "--json", *words, before=before)
     while b'"begun' not in (line := run.stdout.readline()):
         assert line, run.communicate()
+    run.client = os.open(pipe, os.O_RDONLY)
     return run
 
 
@@ -79,14 +87,3 @@ def start_run(bakery: Shop, *words: str, before: tuple[str, ...] = ()) -> Starte
                 descriptors=(null.fileno(), out.fileno(), stderr.fileno()),
             )
     return StartedRun(process, stdout, stderr)
-
-
-def clients_of(bakery: Shop) -> list[int]:
-    """The processes of attempts, by their environment: inside, they have other numbers."""
-    found = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            environ = process.environ()
-            if environ.get("HOME") == bakery.environ["HOME"] and environ.get("CUB_TASK"):
-                found.append(process.pid)
-    return found

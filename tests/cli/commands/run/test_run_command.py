@@ -14,8 +14,8 @@ import pytest
 from cub.actions.run.run_folders import RunFolder
 from cub.actions.run.run_status import read_status
 from cub.files.signed_state import find_project_state
-from tests.actions.run.shop import CHECK, Shop, alive, surroundings
-from tests.cli.commands.run.started import WAIT, clients_of, start_run, started
+from tests.actions.run.shop import CHECK, Shop, surroundings
+from tests.cli.commands.run.started import WAIT, start_run, started
 from tests.cli.terminal import in_terminal
 from tests.command_line import Result
 from tests.conftest import Cub, git
@@ -37,8 +37,8 @@ def test_all_done_is_exit_0_and_lines_tell_it(ready: Shop, cub: Cub) -> None:
     assert done.code == 0, done.err
     changing = r"\d{8}-\d{6}-\w{4}|\d\d:\d\d:\d\d|\d+\.\d s|\b[0-9a-f]{7,8}\b"
     assert re.sub(changing, "…", done.out) == (
-        f"{done.out.splitlines()[0]}\n"  # which kind of place this system allows
         "Run … with mine (auto: configured in .cub/config.yaml)\n"
+        f"{done.out.splitlines()[1]}\n"  # which kind of place this system allows
         f"  check before the attempt: {CHECK} passed (…)\n"
         "\n"
         "… s-1: Do s-1\n"
@@ -372,7 +372,7 @@ def test_one_signal_ends_the_client_and_the_bookkeeping(
     assert (run.returncode, err) == (130, "")
     end = json.loads(out.splitlines()[-1])
     assert (end["ev"], end["end"]) == ("run_end", "interrupted")
-    assert not alive(clients_of(bakery))
+    assert run.is_client_gone()
     assert bakery.status() == "open"
     assert not bakery.dirt()
     (event,) = bakery.ledger("attempt_end")
@@ -430,7 +430,7 @@ def test_a_second_signal_ends_at_once_and_the_next_run_recovers(bakery: Shop) ->
     run.send_signal(signal.SIGTERM)
     run.communicate()
     assert run.returncode == 130
-    assert not alive(clients_of(bakery))
+    assert run.is_client_gone()
     bakery.client(WRITE)
     done = bakery.run(no_checks=True)
     assert [event["task"] for event in done.of("recovered")] == ["s-1"]
