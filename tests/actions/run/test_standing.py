@@ -136,3 +136,35 @@ def test_it_is_in_the_file_while_the_client_works(bakery: Shop, says: str) -> No
     done = bakery.run(no_checks=True, each=each)
     assert done.outcomes == ["ok"]
     assert (found[-1].said, found[-1].doing) == ("I look at the shop", "at work")
+
+
+def test_each_of_several_attempts_has_a_line(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x")
+    status = RunStatus(
+        places=(PlaceRoots(tmp_path / "1", tmp_path), PlaceRoots(tmp_path, tmp_path))
+    )
+    other = {"task": "s-2", "n": 2, "slot": 2}
+    events = [
+        START, {**START, **other}, {**client("tool", text=f"Edit {tmp_path / 'a.py'}"), **other},
+        {"ev": "check_start", "task": "s-1", "cmd": "make", "base": True},
+        {**client("cost", usd=0.5), **other}, client("cost", usd=0.25),
+    ]  # fmt: skip
+    for event in events:
+        status.apply_event(event)
+    now = datetime(2026, 1, 1, 8, 1, 5, tzinfo=UTC)
+    assert [*list_status_rows(status, now)] == [
+        ("s-1", "65 s: check on the files as they were: make"),
+        ("s-2", f"65 s, attempt 2: 1 file changed: Edit {tmp_path / 'a.py'}"),
+        ("run", "0 more ready; tokens not reported, $0.75"),
+    ]
+    stored = RunStatus.from_json(status.to_json())
+    assert [row.task for row in stored.running.values()] == ["s-1", "s-2"]
+    assert (stored.current.task, stored.to_json()) == ("s-1", status.to_json())
+    status.apply_event({**END, "usd": 0.3, "usd_src": "computed"})
+    assert dict(list_status_rows(status, now))["task"] == "s-2:  (attempt 2)"
+    assert (status.usd, status.to_json()["task"]) == (0.8, "s-2")
+
+
+def test_a_status_of_an_older_cub_can_be_read() -> None:
+    stored = RunStatus.from_json({"run": "r", "task": "s-1", "title": "Do", "doing": "make"})
+    assert dict(list_status_rows(stored, datetime.now(UTC)))["task"] == "s-1: Do"

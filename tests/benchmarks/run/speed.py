@@ -44,6 +44,8 @@ _ACP_STEPS = (
     {"result": {"stopReason": "end_turn", "usage": {"inputTokens": 1000, "outputTokens": 50}}},
 )
 _AGENT_TASKS = (1, 30)
+_SLOW = {"mine": {"argv": ["/bin/sh", "-c", f"{_CLIENT}; sleep 2"]}}
+_JOBS_TASKS, _JOBS, _JOBS_BAR = 8, 4, 0.35  # of the time that the tasks take one after another
 
 
 class Row(NamedTuple):
@@ -68,6 +70,11 @@ def main(say: Callable[[str], None]) -> None:
         say("\n| agent | CPU s an attempt |\n| --- | ---: |")
         for agent, harness in _agents(Path(folder).resolve()):
             say(f"| {agent} | {_attempt(Path(folder).resolve(), agent, harness):.3f} |")
+        one, several = measure_jobs(Path(folder).resolve())
+        say("\n| tasks of 2 s | wall s, --jobs 1 | --jobs 4 | ratio | bar |")
+        say("| ---: | ---: | ---: | ---: | ---: |")
+        said = f"{one:.2f} | {several:.2f} | {several / one:.2f} | {_JOBS_BAR}"
+        say(f"| {_JOBS_TASKS} | {said} |")
     say(f"\nAn attempt is what each task costs beyond the first one; bar: {_BAR} s.")
 
 
@@ -117,6 +124,18 @@ def _attempt(scratch: Path, agent: str, harness: Mapping[str, Any]) -> float:
     ]
     one, many = (cost(command, Place(root, "", scratch / "home")).cpu for root in roots)
     return (many - one) / (_AGENT_TASKS[1] - _AGENT_TASKS[0])
+
+
+def measure_jobs(scratch: Path) -> tuple[float, float]:
+    """Return the seconds of a run over tasks that wait, with one job and with several."""
+    one, several = (
+        cost(
+            [*_RUN, "mine", "--no-checks", "--jobs", str(jobs)],
+            Place(_repository(scratch / f"jobs-{jobs}", _JOBS_TASKS, _SLOW), "", scratch / "home"),
+        ).wall
+        for jobs in (1, _JOBS)
+    )
+    return one, several
 
 
 def _repository(root: Path, count: int, harnesses: Mapping[str, Any]) -> Path:

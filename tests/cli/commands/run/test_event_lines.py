@@ -167,3 +167,22 @@ def test_an_agent_that_can_not_work_is_told_from_a_row_of_failures(
 ) -> None:
     event = {"ev": "run_end", "tasks": {}, "end": "machine", "ok": False, "ready": 1, "attempts": 1}
     assert text in "\n".join(lines({**event, "failures": failures, "class": "auth"}))
+
+
+def test_lines_of_several_attempts_name_their_task() -> None:
+    check = {"ev": "check_end", "base": False, "cmd": "make", "exit": 0, "dur_s": 1.0}
+    start = {"ev": "attempt_start", "ts": "2026-01-01T08:00:00.000Z", "title": "Bake", "n": 1}
+    newer = "the branch has newer commits: checking both together"
+    events: list[Event] = [
+        start, check, {"ev": "notice", "text": newer}, {"ev": "task_state", "status": "closed"},
+    ]  # fmt: skip
+    lines = [
+        strip_styles(line)
+        for event in events
+        for line in format_event_lines({**event, "task": "t-3"}, names_tasks=True)
+    ]
+    assert [line.partition(" ")[2] for line in lines[:1]] == ["t-3: Bake"]
+    assert lines[1:] == ["  t-3: check: make passed (1.0 s)", f"  t-3: {newer}", "  t-3 is closed"]
+    assert max(map(len, lines)) <= 80
+    (line,) = format_event_lines({"ev": "notice", "text": "of the run"}, names_tasks=True)
+    assert line == "  of the run"
