@@ -12,11 +12,15 @@ from cub.files.read_files import read_prefix
 from cub.files.signed_state import find_project_state
 from cub.git.process import make_config_variables
 from cub.place.checkout import Checkout, TreeGit, find_checkout
-from cub.place.filters import confine_filters
 from cub.place.folder import PlaceFolder, empty_folder
 from cub.place.linked_dependencies import make_tree_variables
 from cub.place.place_settings import MAILBOX, Base, PlaceSettings
-from cub.place.repository import RepositorySettings, read_repository_settings, write_repository
+from cub.place.repository import (
+    RepositorySettings,
+    confine_filters,
+    read_repository_settings,
+    write_repository,
+)
 from cub.place.setup_files import TreeSetup
 from cub.place.shared_files import copy_included_files, list_stale_extensions, remove_files
 from cub.place.shared_links import (

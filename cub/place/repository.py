@@ -1,18 +1,23 @@
-"""Make the repositories of a place's trees, with what they take over from the person's."""
+"""Make the repositories of a place's trees, with what they take over from the person's.
+
+A filter of files such as `sh ./clean.sh` runs at the top of the tree whose files git reads or
+writes, so an attempt may have written what it executes: it has to run behind the walls.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from cub.git.process import decode_output, split_nul, try_git
 from cub.place.checkout import Checkout, TreeGit
-from cub.place.filters import select_filters
 from cub.place.folder import empty_folder, escape_pattern
 
 # The person's settings that decide what a file's object is, who commits, and what a filter does.
@@ -20,6 +25,9 @@ _COPIED = ("filter.", "user.", "core.autocrlf", "core.eol", "core.safecrlf", "co
            "core.symlinks", "core.ignorecase", "core.precomposeunicode",
            "core.hookspath", "extensions.objectformat")  # fmt: skip
 _LISTED_REFS = ("refs/heads", "refs/tags", "refs/remotes")
+_KEY = re.compile(r"filter\..*\.(clean|smudge|process)")
+# These programs keep objects or keys in git's directory, and execute nothing of a tree.
+_OUTSIDE = re.compile(r"\s*(git[- ]lfs|git-crypt)( [\w%-]+)*\s*")
 _TRUE = ("true", "yes", "on", "1", "")
 
 
@@ -122,3 +130,30 @@ def _read_file(path: Path) -> bytes:
         return path.read_bytes() if stat.S_ISREG(path.stat().st_mode) else b""
     except OSError:
         return b""
+
+
+def select_filters(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the commands of filters that could execute something of a tree, by their settings."""
+    return {
+        key: line
+        for key, line in values.items()
+        if _KEY.fullmatch(key) and line and not _OUTSIDE.fullmatch(line)
+    }
+
+
+def confine_filters(
+    filters: Mapping[str, str], confine: Callable[[tuple[str, ...]], tuple[str, ...]]
+) -> dict[str, str]:
+    """Return settings that run the filters behind walls; `confine` puts a command there."""
+    return {key: _confine_filter(key, line, confine) for key, line in filters.items()}
+
+
+def _confine_filter(
+    key: str, line: str, confine: Callable[[tuple[str, ...]], tuple[str, ...]]
+) -> str:
+    if key.endswith(".process"):  # git replaces nothing in it
+        return shlex.join(confine(("/bin/sh", "-c", line)))
+    # The path must not become a part of the script: git quotes it for one shell only.
+    script = re.sub("%([f%])", lambda match: '"$1"' if match[1] == "f" else "%", line)
+    words = confine(("/bin/sh", "-c", script, "sh"))
+    return f"{shlex.join(words).replace('%', '%%')} {'%f' if '%f' in line else ''}".rstrip()

@@ -9,8 +9,7 @@ import pytest
 
 from cub.git.process import make_config_variables
 from cub.place.checkout import find_checkout
-from cub.place.filters import confine_filters
-from cub.place.repository import read_repository_settings
+from cub.place.repository import confine_filters, read_repository_settings
 from tests.conftest import environment, git
 
 

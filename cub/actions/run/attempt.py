@@ -34,13 +34,17 @@ from cub.actions.run.check_inputs import (
     find_protected_path,
     record_inputs,
 )
-from cub.actions.run.hidden_work import describe_ignored_files, find_hidden_work
 from cub.actions.run.instruction_changes import (
     describe_instruction_changes,
     find_instruction_changes,
     judge_instruction_changes,
 )
-from cub.actions.run.new_files import describe_leftovers, explain_left_out
+from cub.actions.run.new_files import (
+    describe_ignored_files,
+    describe_leftovers,
+    explain_left_out,
+    find_hidden_work,
+)
 from cub.actions.run.removed_tests import judge_removed_tests
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.setup_commands import run_setup

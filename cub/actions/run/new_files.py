@@ -1,7 +1,8 @@
-"""Look at the new files of an attempt: leave secrets out of its commit, and name likely leftovers.
+"""Look at the new files of an attempt: secrets, likely leftovers, and what git ignores.
 
 A file that looks like a secret moves to the attempt's folder before the checks run: so they judge
-the tree that is committed.
+the tree that is committed. Work that a commit would lack, because the attempt made git ignore it,
+is an error.
 """
 
 from __future__ import annotations
@@ -15,10 +16,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from cub.actions.run import failures
+from cub.actions.run.attempt_state import Attempt
 from cub.actions.run.run_folders import LEFT_OUT_FOLDER, AttemptFolder
 from cub.actions.run.verdict import Verdict
 from cub.files.read_files import read_prefix
-from cub.git.tool_artifacts import matches_any
+from cub.git.process import join_nul, split_nul
+from cub.git.tool_artifacts import (
+    TRANSIENT_PATTERNS,
+    is_often_written,
+    is_rebuildable,
+    matches_any,
+)
 from cub.git.worktree import get_file_type
 from cub.masking.secret_files import holds_certain_secret, is_credentials_file
 from cub.place.changes import FileChange, list_tree_files, open_objects
@@ -36,6 +44,7 @@ _LEFTOVERS = (
     "*.log", "nohup.out", "debug.txt", "debug.out", "*.orig", "*.rej", "*.bak", "*~", "*.tmp",
     "*.swp", "core", "core.[0-9]*", "*.dmp",
 )  # fmt: skip
+_RULE_FILE = ".gitignore"
 _LEFTOVER_FOLDERS = ("tmp", "temp", ".tmp", "scratch")
 # Failures that may come of a file that was left out.
 _EXPLAINED = (
@@ -115,6 +124,47 @@ def describe_leftovers(toplevel: Path, changes: Iterable[FileChange]) -> Iterato
     counts = [f"{path}/, {n} file{'s' if n > 1 else ''}" for path, n in folders.items()]
     if names := [*large, *counts, *others]:
         yield "new: " + join_first(names, separator="; ")
+
+
+def describe_ignored_files(ignored_paths: Sequence[str]) -> Iterator[str]:
+    """Say which files the commit lacks, as git ignores them."""
+    if new := list(_iter_work(ignored_paths)):
+        yield f"{join_first(new)}: new, and ignored by git, so not part of the commit"
+
+
+def find_hidden_work(attempt: Attempt) -> str:
+    """Return the first new file that no commit will have through the attempt's doing; or "".
+
+    That is a file that git ignores by a rule of the attempt's, or a repository of its own in the
+    midst of the project.
+    """
+    state = attempt.state
+    if state is None:
+        return ""
+    if state.repositories:
+        return state.repositories[0]
+    rules = [one for one in attempt.changes if one.path.rpartition("/")[2] == _RULE_FILE]
+    names = [path for path in _iter_work(state.ignored_paths) if not _is_dot_file(path)]
+    if not rules or not names:
+        return ""
+    place = attempt.place
+    place.check_out(attempt.base.tree)  # with the rules of before
+    words = ("check-ignore", "-z", "--no-index", "--stdin")
+    ignored = set(split_nul(place.checks.query(*words, stdin=join_nul(names))))
+    return next((path for path in names if path not in ignored), "")
+
+
+def _is_dot_file(path: str) -> bool:
+    return path.rstrip("/").rpartition("/")[2].startswith(".")
+
+
+def _iter_work(ignored_paths: Sequence[str]) -> Iterator[str]:
+    """Yield the ignored paths, except those that tools write."""
+    for path in ignored_paths:
+        *folders, name = path.rstrip("/").split("/")
+        is_left_by_tool = matches_any(name, TRANSIENT_PATTERNS) or is_often_written(path)
+        if not is_left_by_tool and not any(map(is_rebuildable, (*folders, name))):
+            yield path
 
 
 def _iter_new_files(toplevel: Path, changes: Iterable[FileChange]) -> Iterator[str]:
