@@ -121,15 +121,6 @@ def find_git_dir(toplevel: Path) -> Path:
         return entry
 
 
-def list_submodule_paths(toplevel: Path) -> list[str]:
-    """List the paths of submodules in `.gitmodules`."""
-    if not (toplevel / ".gitmodules").is_file():
-        return []
-    words = ("config", "-z", "--file", ".gitmodules", "--get-regexp", r"^submodule\..*\.path$")
-    paths = [line.partition("\n")[2] for line in split_nul(try_git(toplevel, *words).stdout)]
-    return [path for path in paths if not ({"", ".", ".."} & set(path.split("/")))]
-
-
 def get_file_type(toplevel: Path, path: str) -> int:
     """Return the type bits of what stands under a path, itself not followed; 0 for nothing, and
     for a path that leads through a symbolic link, out of this work tree.

@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from cub.files.read_files import read_prefix
 from cub.files.signed_state import find_project_state
@@ -164,6 +164,9 @@ class Place:
         files = {*known, *settings.shared}
         folders = tuple(path for path in known if path.endswith("/"))
         folders += tuple(f"{path}/" for path in settings.shared)
+        # Git may ignore the whole folder of these, such as `.cub/`.
+        parents = (parent for path in settings.private for parent in PurePosixPath(path).parents)
+        files.update(f"{parent}/" for parent in parents)
         return lambda path: path in files or path.startswith(folders)
 
     def list_excluded_paths(self) -> list[str]:

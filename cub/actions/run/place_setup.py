@@ -30,7 +30,7 @@ from cub.agent_profiles.user_folders import (
 from cub.errors import CubError
 from cub.files.signed_state import find_state_folder
 from cub.git.process import run_git, try_git
-from cub.git.worktree import read_head
+from cub.git.worktree import list_ignored_paths, read_head
 from cub.harness.base import Harness
 from cub.place.checkout import Checkout
 from cub.place.folder import PlaceFolder
@@ -152,7 +152,9 @@ def list_committed_stores(stores: Stores, checkout: Checkout, branch: str) -> tu
         return ()
     local = map_local_files(stores.project.config)
     prefix = PurePosixPath(stores.root.relative_to(checkout.toplevel).as_posix())
-    return tuple((prefix / name).as_posix() for name in STORE_FILES if name not in local)
+    paths = [(prefix / name).as_posix() for name in STORE_FILES if name not in local]
+    ignored = list_ignored_paths(checkout.toplevel, paths)
+    return tuple(path for path in paths if path not in ignored)
 
 
 def commit_changes(place: Place, branch: str, stores: Sequence[str]) -> Base | None:
