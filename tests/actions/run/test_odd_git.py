@@ -78,7 +78,7 @@ def test_edits_in_the_way_of_accepted_work_stay_and_the_work_is_kept(bakery: Sho
     done = bakery.run()
     (end,) = require_told(bakery, done)
     assert (done.outcomes, bakery.status(), seen(bakery)) == (["not_merged"], "parked", before)
-    ref = end["fail"]["reason"].split("git merge ")[1]
+    ref = re.findall(r"git merge ([^`\s]+)", end["fail"]["reason"])[0]
     assert _files_of(bakery, ref) == ["kept.txt", "made.txt"]
 
 
