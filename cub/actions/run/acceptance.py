@@ -49,6 +49,11 @@ def accept_attempt(context: RunContext, attempt: Attempt, verdict: Verdict) -> S
     """Return the attempt's commit, "" for none, and the verdict, which this may change."""
     if not (attempt.changes or attempt.head):
         return "", verdict
+    with context.turn:  # else each acceptance would outdate the checks of the others
+        return (yield from _accept_in_turn(context, attempt, verdict))
+
+
+def _accept_in_turn(context: RunContext, attempt: Attempt, verdict: Verdict) -> Steps:
     while True:
         if failure := (yield from _merge_newer_commits(context, attempt)):
             return "", failure
@@ -60,7 +65,7 @@ def accept_attempt(context: RunContext, attempt: Attempt, verdict: Verdict) -> S
             return "", hooks
         with context.lock:
             if context.find_base().commit not in ("", attempt.base.commit):
-                continue  # another attempt was faster
+                continue  # the person has committed
             if not context.settings.commits:
                 return _apply_changes(context, attempt, verdict)
             head, acceptance = _commit(context, attempt, verdict, hooks.message)

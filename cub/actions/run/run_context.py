@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any, Protocol
 
 from cub.actions.run.check_runner import CheckRunner
@@ -76,6 +76,7 @@ class RunContext:
     - `unrecorded_events`: the event of the run's start, until its first attempt starts.
     - `new_tasks`: tasks that the first claim adds.
     - `more_places`: those of attempts that run at the same time as one in `place`.
+    - `turn`: what an attempt holds from merging newer commits to its acceptance, checks included.
     - `lock`: what an attempt holds while it writes into the stores and into the checkout.
     - `reported`: messages that the run has printed, and need not print again.
     """
@@ -104,6 +105,7 @@ class RunContext:
     new_tasks: list[Record] = field(default_factory=list)
     reported: set[str] = field(default_factory=set)
     more_places: list[Place] = field(default_factory=list)
+    turn: Lock = field(default_factory=Lock)
     lock: RLock = field(default_factory=RLock)
 
     @property

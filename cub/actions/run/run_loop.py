@@ -122,7 +122,7 @@ def _run_until_end(
     prepared, is_due = first_attempt, True
     try:
         while True:
-            while not (end := end or _find_limit(context, tally)) and is_due:
+            while is_due and not (end := end or _find_limit(context, tally)):
                 is_due = yield from _start_attempt(context, pool, tally, attempts, prepared)
                 prepared = None
             if not attempts.running:
