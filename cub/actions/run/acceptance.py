@@ -22,6 +22,7 @@ from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import encode_folder_name
 from cub.actions.run.task_queue import RecordedOutcome, record_outcome, withdraw_outcome
 from cub.actions.run.verdict import Verdict, judge_by_checks
+from cub.errors import CubError
 from cub.git.process import decode_output, run_git, try_git
 from cub.place.acceptance import (
     Acceptance,
@@ -159,18 +160,26 @@ def _commit(
         attempt.recorded = _record_before_commit(context, attempt, decision)
     work = AcceptedWork.from_decision(attempt.place, decision, stores)
     ref = name_kept_ref(context.folder.id, attempt.task_id, attempt.number)
-    head = work.make_commit()
+    try:
+        head = work.make_commit()
+    except CubError:  # such as of a program that signs
+        _withdraw_decision(context, attempt)
+        raise
     attempt.files.write_state(run_folders.COMMIT_FILE, {"commit": head, "ref": ref})
     acceptance = work.bring_into_checkout(head, ref)
     if acceptance.state == "merged":
         _keep_results(context, attempt, head)
         return head, acceptance
+    _withdraw_decision(context, attempt)
+    work.replace_kept_commit(head, ref, is_blocked=acceptance.state == "blocked")
+    return head, acceptance
+
+
+def _withdraw_decision(context: RunContext, attempt: Attempt) -> None:
     attempt.files.write_state(run_folders.DECISION_FILE, {})
     if attempt.recorded:
         withdraw_outcome(context.current_stores, attempt.recorded._asdict())
         attempt.recorded = None
-    work.replace_kept_commit(head, ref, is_blocked=acceptance.state == "blocked")
-    return head, acceptance
 
 
 @dataclass(frozen=True, slots=True)
