@@ -13,6 +13,7 @@ from cub.actions.run.failures import (
     AUTH,
     HARNESS_MISSING,
     HARNESS_SETUP,
+    MERGE_CONFLICT,
     STUCK,
     FailureClass,
     counts_as_attempt,
@@ -148,6 +149,8 @@ class FailureStreak(NamedTuple):
     def extend(self, verdict: Verdict) -> FailureStreak:
         """Return the streak after one more attempt."""
         if verdict.failure is None:
+            return FailureStreak()
+        if verdict.failure == MERGE_CONFLICT:  # the agent has worked, and others faster
             return FailureStreak()
         if verdict.counts_as_attempt and not verdict.failure.is_environment:
             return FailureStreak()

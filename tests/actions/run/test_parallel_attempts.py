@@ -269,9 +269,8 @@ case $CUB_ATTEMPT in */s-*[048]/1) echo "a.py:1:1: F821 $CUB_TASK" > wrong;; esa
 """
 
 
-@pytest.mark.parametrize(
-    "count", [12, pytest.param(40, marks=[pytest.mark.thorough, pytest.mark.timeout(900)])]
-)
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("count", [12, pytest.param(40, marks=pytest.mark.thorough)])
 def test_the_same_comes_out_for_any_number_of_jobs(
     tmp_path: Path, empty_repository: Path, home: Path, count: int
 ) -> None:

@@ -154,3 +154,10 @@ def test_a_failure_that_is_not_charged_counts_whatever_its_class() -> None:
         assert not row.is_exhausted
         row = row.extend(_FAILED._replace(is_uncounted=True))
     assert row.is_exhausted
+
+
+def test_conflicts_with_newer_commits_end_no_run() -> None:
+    row = FailureStreak()
+    for _ in range(9):
+        row = row.extend(Verdict(failures.MERGE_CONFLICT, "kept.txt", is_uncounted=True))
+    assert not row.is_exhausted
