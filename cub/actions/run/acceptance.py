@@ -33,7 +33,13 @@ from cub.place.acceptance import (
     rebase_commit,
 )
 from cub.place.changes import add_checkout_files, write_patch
-from cub.place.hooks import HookResult, has_commit_hooks, make_commit, run_commit_hooks
+from cub.place.hooks import (
+    HookResult,
+    has_commit_hooks,
+    make_commit,
+    make_internal_commit,
+    run_commit_hooks,
+)
 from cub.place.place import Place
 from cub.place.place_settings import Base
 from cub.processes.command import TimeLimits
@@ -85,7 +91,7 @@ def _merge_newer_commits(
     if tip.commit in ("", attempt.base.commit):
         return None
     git, base = attempt.place.tree, attempt.base
-    commit = make_commit(attempt.place, attempt.tree, base.commit, "to be rebased")
+    commit = make_internal_commit(attempt.place, attempt.tree, base.commit)
     merged = rebase_commit(git, commit, tip.commit, base.commit)
     newer = _describe_newer_commits(attempt, tip)
     if not merged.tree:
@@ -283,7 +289,7 @@ def _apply_changes(context: RunContext, attempt: Attempt, verdict: Verdict) -> t
     attempt.files.write_state(run_folders.DECISION_FILE, decision)
     apply_patch(place.settings.checkout.toplevel, path)
     path.unlink(missing_ok=True)
-    commit = make_commit(place, attempt.tree, base.commit, "Accepted changes")
+    commit = make_internal_commit(place, attempt.tree, base.commit)
     context.uncommitted_base = base._replace(commit=commit, tree=attempt.tree)
     for comparison in attempt.checks:
         context.check_runner.store_result(attempt.tree, comparison.check)

@@ -34,14 +34,13 @@ from cub.git.worktree import list_ignored_paths, read_head
 from cub.harness.base import Harness
 from cub.place.checkout import Checkout
 from cub.place.folder import PlaceFolder
-from cub.place.hooks import make_commit
+from cub.place.hooks import make_internal_commit
 from cub.place.place import Place
 from cub.place.place_settings import Base, PlaceSettings
 from cub.store.store_paths import STORE_FILES
 from cub.text import join_first
 
 _MAX_NAMED = 5  # files
-_CHANGES_MESSAGE = "Commit uncommitted changes before an attempt"
 
 
 def open_place(
@@ -173,7 +172,7 @@ def commit_changes(place: Place, branch: str, stores: Sequence[str]) -> Base | N
     tree = own.read_line("write-tree")
     if tree == own.read_line("rev-parse", f"{head}^{{tree}}"):
         return None
-    commit = make_commit(place, tree, head, _CHANGES_MESSAGE)
+    commit = make_internal_commit(place, tree, head)
     return Base(commit, tree, branch, head)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 
 import pytest
 
-from tests.actions.run.attacked import CHECK, prepare
+from tests.actions.run.attacked import CHECK, attack_until_killed, prepare
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
-from tests.cli.commands.run.started import started
 from tests.conftest import git
 
 _CUB = f"{sys.executable} -m cub"
@@ -79,10 +77,7 @@ def test_the_person_may_do_both_while_a_run_is_on(shop: Shop) -> None:
 
 def test_what_an_attempt_added_before_a_kill_is_taken_over(shop: Shop) -> None:
     adds = f"{_CUB} task add 'Found on the way'; {_CUB} task edit s-1 -m 'half done'"
-    shop.client(f"cat > /dev/null; {adds}; echo begun; sleep 100")
-    run = started(shop, "--harness", "mine")
-    run.send_signal(signal.SIGKILL)
-    run.communicate()
+    attack_until_killed(shop, adds)
     done = shop.run(checks=CHECK, label="none")
     assert [event["status"] for event in done.of("recovered")] == ["open"]
     titles = {shop.record(task.id)["title"] for task in shop.tasks()}
