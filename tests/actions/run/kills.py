@@ -1,5 +1,6 @@
-"""`python -m tests.actions.run.kills COUNT [SEED]`: runs that are killed again and again at random
-moments, cub, its keeper or both, while a person commits; then all that must hold is looked at.
+"""`python -m tests.actions.run.kills COUNT [SEED [JOBS]]`: runs that are killed again and again at
+random moments, cub, its keeper or both, while a person commits; then all that must hold is looked
+at.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class Campaign:
     tasks: int = 0
     mine: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
+    jobs: int = 1
 
     def prepare(self) -> None:
         """Tasks, hooks, files that git does not know, a linked work tree."""
@@ -83,6 +85,8 @@ class Campaign:
             "mine",
             "--check",
             CHECK,
+            "--jobs",
+            str(self.jobs),
         ]
         return subprocess.Popen(
             argv,
@@ -181,13 +185,15 @@ def _is_of(process: psutil.Process, root: Path) -> bool:
     return False
 
 
-def run_campaign(folder: Path, kills: int, seed: int) -> tuple[dict[str, int], list[str]]:
+def run_campaign(
+    folder: Path, kills: int, seed: int, jobs: int = 1
+) -> tuple[dict[str, int], list[str]]:
     """Kill so many runs; how often what was killed, and what does not hold."""
     root, home = folder / "project", folder / "home"
     root.mkdir()
     home.mkdir()
     git(root, "init", "-q")
-    campaign = Campaign(shop(root, home), folder / "beside", random.Random(seed))
+    campaign = Campaign(shop(root, home), folder / "beside", random.Random(seed), jobs=jobs)
     campaign.made.environ |= {**surroundings(home), "XDG_STATE_HOME": str(home / ".local/state")}
     campaign.prepare()
     counts: dict[str, int] = {}
@@ -201,8 +207,8 @@ def run_campaign(folder: Path, kills: int, seed: int) -> tuple[dict[str, int], l
 
 
 if __name__ == "__main__":
-    KILLS, SEED = int(sys.argv[1]), int((sys.argv[2:] or ["1"])[0])
+    KILLS, SEED, JOBS = map(int, (*sys.argv[1:], "1", "1")[:3])
     with tempfile.TemporaryDirectory() as name:
-        COUNTS, WRONG = run_campaign(Path(name).resolve(), KILLS, SEED)
+        COUNTS, WRONG = run_campaign(Path(name).resolve(), KILLS, SEED, JOBS)
     sys.stdout.write(f"killed: {COUNTS}\n" + "".join(f"{line}\n" for line in WRONG))
     sys.exit(bool(WRONG))
