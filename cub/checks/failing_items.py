@@ -66,7 +66,7 @@ _SIZE = r"\b\d{1,15}(?:\.\d{1,9})?"
 _RUN_DETAILS = re.compile(
     r"^[\w.-]{1,80}: \w{0,20}install\w{0,20}> .*\n"  # tox, in a new environment
     rf"|{_SIZE}=(?:\+?\w{{1,20}}\[{_SIZE}\])+ seconds"  # tox
-    r"|/\.tox/\.tmp/package/\d+|/\.cub/worktrees/[^/\s]+|\bcoverage-\d+-\d+-\d+"
+    r"|/\.tox/\.tmp/package/\d+|\bcoverage-\d+-\d+-\d+"
     rf"|\b(?:\w{{1,40}}_)?(?:duration|elapsed)(?:_\w{{1,40}})?[\"']?(?: ?[:=] ?| ){_SIZE}"
     r"|\b\d{4}-\d\d-\d\dT\d\d_\d\d_\d\d_\d+Z"  # a log of npm
     r"|\b\d\d:\d\d\.\d{3}\b|\b1[5-9]\d{8}(?:\d{3})?\b"  # a time since a start, or since 1970

@@ -204,8 +204,6 @@ def test_nothing_is_lost_in_a_comparison(
         ("Total time: 1.2345 Seconds", "Total time: 2.3 Seconds"),
         ("ok  \ta/b\t0.012s", "ok  \ta/b\t(cached)"),
         ("Passed    9.98 sec", "Passed   10.02 sec"),
-        ("/p/.cub/worktrees/r1/a.py: bad", "/p/.cub/worktrees/r2/a.py: bad"),
-        ("/p/.cub/worktrees/r1/a.py: bad", "/p/a.py: bad"),
         ("/dev/shm/x1/a: bad", "/dev/shm/y22/a: bad"),
         ("real\t0m0.123s", "real\t0m1.456s"),
         ("elapsed time: 0.1234", "elapsed time: 0.2"),

@@ -140,8 +140,7 @@ class CheckRunner:
         end = captured.result
         if log:
             log.write(f"\n[exit {end.exit_code}, {end.seconds:.1f} s {end.cause}]\n".encode())
-        # Mask the whole text, before it is read or cut: half of a secret is not recognized.
-        text = mask_text(to_plain_text(captured.output.decode("utf-8", "replace")))
+        text = _read_output(place, captured.output)
         tail = take_tail(text, MAX_TAIL)
         if end.cause:
             return CheckResult(command, None, end.seconds, end.cause, (), tail)
@@ -243,6 +242,16 @@ def identify_environment(command: str, folder: Path, environ: Mapping[str, str])
         with suppress(OSError):
             status = place.stat()
             yield f"{place} {status.st_mtime_ns} {status.st_ino}"
+
+
+def _read_output(place: Place, output: bytes) -> str:
+    """Return what a check printed, without secrets, and with paths as they are in the checkout.
+
+    The path of a place beside the checkout differs from run to run, while a failure is the same.
+    """
+    text = output.decode("utf-8", "replace")
+    text = text.replace(place.checks.tree.as_posix(), place.settings.checkout.toplevel.as_posix())
+    return mask_text(to_plain_text(text))  # before it is cut: half of a secret is not recognized
 
 
 def _names_any(folder: Path, modules: Iterable[str]) -> bool:

@@ -230,3 +230,16 @@ def test_what_a_check_commits_is_no_part_of_the_work(stocked: Shop) -> None:
     (end,) = require_told(stocked, done)
     assert (done.outcomes, end["git"]["files"]) == (["ok"], ["check.sh", "made.txt"])
     assert "wip" not in stocked.log()
+
+
+@pytest.mark.parametrize("prints", ["$PWD/a.py:1:1: F821 old", "Error: cannot bake $PWD/a.py"])
+def test_a_known_failure_is_the_same_in_the_place_of_another_run(
+    stocked: Shop, prints: str
+) -> None:
+    """Aside of the checkout, the path of a place names the run."""
+    stocked.configure(run={"place": "aside"})
+    checks = (f'echo "{prints}"; exit 1', "true")
+    stocked.run(checks=checks, once=True, harness="mine")
+    stocked.client("cat > /dev/null; echo more > more.txt")
+    done = stocked.run(checks=checks, once=True, excuse_known_failures=True)
+    assert done.outcomes == ["ok"]
