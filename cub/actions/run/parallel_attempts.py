@@ -48,6 +48,7 @@ class ParallelAttempts:
 
     places: list[Place]
     running: list[RunningAttempt] = field(default_factory=list)
+    started: list[str] = field(default_factory=list)  # the tasks, each once
     _reports: SimpleQueue[Report] = field(default_factory=SimpleQueue)
     _is_cancelled: bool = False
 
@@ -59,6 +60,8 @@ class ParallelAttempts:
     def start(self, attempt: RunningAttempt) -> None:
         """Start an attempt in a free place."""
         self.running.append(attempt)
+        if attempt.task not in self.started:
+            self.started.append(attempt.task)
         if len(self.places) > 1:
             attempt.thread = Thread(target=self._run, args=(attempt,), daemon=True)
             attempt.thread.start()

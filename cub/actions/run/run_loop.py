@@ -123,7 +123,7 @@ def _run_until_end(
     try:
         while True:
             while is_due and not (end := end or _find_limit(context, tally)):
-                is_due = yield from _start_attempt(context, pool, tally, attempts, prepared)
+                is_due = yield from _start_attempt(context, pool, attempts, prepared)
                 prepared = None
             if not attempts.running:
                 return end or (DONE if tally.statuses else NOTHING)
@@ -155,7 +155,6 @@ def _find_limit(context: RunContext, tally: RunTally) -> str:
 def _start_attempt(
     context: RunContext,
     pool: HarnessPool,
-    tally: RunTally,
     attempts: ParallelAttempts,
     prepared: Attempt | None,
 ) -> Generator[Event, None, bool]:
@@ -173,8 +172,7 @@ def _start_attempt(
         claimed = _claim_task(context, harness)
     if claimed is None:
         return False
-    others = [attempt.task for attempt in attempts.running]
-    progress = _describe_progress(context, [*tally.statuses, *others], claimed)
+    progress = _describe_progress(context, attempts.started, claimed)
     steps = _run_one_attempt(context, harness, claimed, place, (prepared, progress))
     attempts.start(RunningAttempt(claimed.task, harness, place, steps))
     return True

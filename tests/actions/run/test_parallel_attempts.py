@@ -143,6 +143,8 @@ def test_a_conflict_is_retried_on_the_new_base_and_the_prompt_names_it(bakery: S
     prompt = (bakery.root / f"prompt-{task}").read_text()
     assert f"kept.txt: conflicts with newer commits (task({other}): Do {other})" in prompt
     assert [bakery.status(key) for key in ("s-1", "s-2")] == ["closed", "closed"]
+    numbers = [(event["task"], event["task_number"]) for event in done.of("attempt_start")]
+    assert sorted(set(numbers)) == [("s-1", 1), ("s-2", 2)]
 
 
 def test_tasks_that_fail_together_are_told_with_what(bakery: Shop) -> None:
