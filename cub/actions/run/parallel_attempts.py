@@ -49,8 +49,8 @@ class ParallelAttempts:
     places: list[Place]
     running: list[RunningAttempt] = field(default_factory=list)
     started: list[str] = field(default_factory=list)  # the tasks, each once
+    is_cancelled: bool = False
     _reports: SimpleQueue[Report] = field(default_factory=SimpleQueue)
-    _is_cancelled: bool = False
 
     def find_free_place(self) -> Place | None:
         """Return a place in which no attempt works, or None."""
@@ -81,7 +81,7 @@ class ParallelAttempts:
 
         The run's locks may be released afterwards.
         """
-        self._is_cancelled = True
+        self.is_cancelled = True
         if self.running:
             kill_commands()
         for attempt in self.running:
@@ -93,7 +93,7 @@ class ParallelAttempts:
     def _run(self, attempt: RunningAttempt) -> None:
         while True:
             report = _take_step(attempt)
-            if self._is_cancelled:
+            if self.is_cancelled:
                 attempt.steps.close()
                 return
             self._reports.put(report)

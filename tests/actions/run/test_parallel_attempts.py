@@ -8,13 +8,18 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from pathlib import Path
-from typing import Any, NamedTuple
+from threading import Event as ThreadEvent
+from typing import Any, NamedTuple, cast
 
 import psutil
 import pytest
 from filelock import FileLock
 
+from cub.actions.run.attempt_finish import AttemptOutcome
+from cub.actions.run.parallel_attempts import AttemptSteps, ParallelAttempts, RunningAttempt
 from cub.files.signed_state import find_project_state
+from cub.harness.base import Harness
+from cub.place.place import Place
 from cub.store.events import Event
 from tests.actions.run.shop import CHECK, Done, Shop, shop
 from tests.conftest import git
@@ -207,6 +212,39 @@ def test_a_request_to_stop_ends_all_attempts_and_keeps_their_changes(bakery: Sho
         assert f"work-{event['task']}" in (bakery.root / event["git"]["patch"]).read_text()
     assert {bakery.status(f"s-{n}") for n in range(1, 5)} == {"open"}
     assert_nothing_is_left(bakery)
+
+
+def test_an_error_ends_the_others_before_they_record_anything() -> None:
+    never, log = ThreadEvent(), list[str]()
+
+    def fail() -> AttemptSteps:
+        yield {"ev": "tick"}
+        raise RuntimeError("a bug")
+
+    def work() -> AttemptSteps:
+        try:
+            yield {"ev": "tick"}
+            while not attempts.is_cancelled:
+                never.wait(0.001)
+            yield {"ev": "tick"}
+            log.append("recorded")
+            return cast(AttemptOutcome, None)
+        finally:
+            log.append("closed")
+
+    attempts = ParallelAttempts([cast(Place, name) for name in "12"])
+    for task, steps in (("s-1", work()), ("s-2", fail())):
+        place = attempts.find_free_place()
+        assert place
+        attempts.start(RunningAttempt(task, cast(Harness, None), place, steps))
+    assert attempts.find_free_place() is None
+    reports = [attempts.await_report() for _ in range(2)]
+    assert {report.attempt.task for report in reports} == {"s-1", "s-2"}
+    with pytest.raises(RuntimeError, match="a bug"):
+        attempts.await_report()
+    assert [attempt.task for attempt in attempts.running] == ["s-1"]
+    attempts.cancel()
+    assert log == ["closed"]
 
 
 def assert_nothing_is_left(shop: Shop) -> None:
