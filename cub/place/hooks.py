@@ -112,4 +112,4 @@ def make_internal_commit(place: Place, tree: str, parent: str) -> str:
     """
     who = {f"GIT_{role}_{what}": "cub" for role in ("AUTHOR", "COMMITTER") for what in _WHO}
     git = replace(place.tree, variables={**place.tree.variables, **who})
-    return git.read_line("commit-tree", "-p", parent, "-m", "Begin an attempt", tree)
+    return git.read_line("commit-tree", "-p", parent, "-m", "Start an attempt", tree)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from cub.files.read_files import read_prefix
 from cub.files.signed_state import find_project_state
-from cub.git.process import make_config_variables
+from cub.git.process import make_config_variables, run_git
+from cub.git.worktree import get_file_type
 from cub.place.checkout import Checkout, TreeGit, find_checkout
 from cub.place.folder import PlaceFolder, empty_folder
 from cub.place.linked_dependencies import make_tree_variables
@@ -113,13 +115,16 @@ class Place:
         self._person = None
         empty_folder(self.folder.mailbox)
 
-    def begin(self, laid: Mapping[str, bytes]) -> None:
+    def begin(self, laid: Mapping[str, bytes], records: Collection[str] = ()) -> None:
         """Bring the agent's tree to the base; lay some files over it, by their paths in it.
 
+        `records` are those that git tracks, and that no `git commit -a` of the agent's is to have.
         Raises CubError or OSError, for example if there is no space.
         """
-        self._check_out(self.tree, self.base.tree)
         self.laid = dict(laid)
+        self._check_out(self.tree, self.base.tree)
+        if records:
+            run_git(self.folder.tree, "update-index", "--skip-worktree", "--", *records)
         self._touched.update([self.folder.tree] if laid else [])
         for path, data in laid.items():
             file = self.folder.tree / path
@@ -173,6 +178,17 @@ class Place:
         """List what is no part of the attempt's work, folders with "/" at their end."""
         shared = (f"{path}/" for path in self.settings.shared)
         return [*self.laid, *self.settings.included, *self.settings.private, *shared]
+
+    def take_forced_files(self, head: str, tree: str) -> str:
+        """Return `tree` with ignored files that a commit of the agent's has anyway."""
+        words = ("diff-tree", "-r", "-z", "--name-only", "--diff-filter=D", "--no-renames")
+        files, is_excluded = (stat.S_IFREG, stat.S_IFLNK), self._make_filter(*self.laid)
+        forced = [
+            path
+            for path in self.tree.list_items(*words, head, tree)
+            if get_file_type(self.folder.tree, path) in files and not is_excluded(path)
+        ]
+        return update_tree(self.tree, forced) if forced else tree
 
     def has_excluded_path(self, head: str) -> bool:
         """Return whether commits on top of the base have a file that is no part of any tree."""
@@ -238,7 +254,7 @@ class Place:
         check_out_tree(git, tree, kept, is_touched=git.tree in self._touched)
         self._touched.discard(git.tree)
         alternates = [self.folder.link_objects("main"), self.folder.objects]
-        hidden = (*settings.shared, *settings.included, *kept)
+        hidden = (*settings.shared, *settings.included, *settings.private, *self.laid, *kept)
         head = (parent or self.base.commit, self.base.branch)
         write_repository(git, self.person, alternates, head, hidden)
         self._fill_submodules(git)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,13 +16,10 @@ from cub.actions.run.new_files import (
 )
 from cub.actions.run.run_context import RunContext
 from cub.actions.tasks.current_attempt import write_attempt
-from cub.actions.tasks.stores import Stores
 from cub.edit.section_writer import cut_own_section
 from cub.files.read_files import read_prefix
 from cub.place.agent_commits import bring_agent_commits, list_conflicts
 from cub.place.changes import drop_paths, read_files
-from cub.place.place import Place
-from cub.place.place_settings import Base
 from cub.place.tree import TreeState
 from cub.project.config import CONFIG_FILE
 from cub.project.project import Project
@@ -48,27 +44,19 @@ class ResultFacts(NamedTuple):
 
 def begin_attempt(context: RunContext, attempt: Attempt) -> None:
     """Bring the agent's tree to the base, with the stores, and what cub has just written."""
-    laid = dict(_iter_laid_files(context.initial_stores, attempt.place, attempt.base))
-    attempt.place.begin(laid)
-    attempt.is_begun = True
-    write_attempt(attempt.place.folder.mailbox, attempt.task_id, context.folder.id)
-
-
-def _iter_laid_files(stores: Stores, place: Place, base: Base) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of the checkout that an attempt finds as they are there, with their content.
-
-    These are copies of the stores, and files that cub has written and nobody has committed.
-    """
+    stores, place = context.initial_stores, attempt.place
     prefix = place.settings.prefix
-    for name in STORE_FILES:
-        if data := _read_file(stores.root, name, _MAX_STORE):
-            yield (prefix / name).as_posix(), data
-    paths = {name: (prefix / name).as_posix() for name in list_managed_files(stores.project)}
-    old = read_files(place.tree, base.tree, paths.values())
+    names = [*STORE_FILES, *list_managed_files(stores.project)]
+    paths = {name: (prefix / name).as_posix() for name in names}
+    old = read_files(place.tree, attempt.base.tree, paths.values())
+    laid = dict[str, bytes]()
     for name, path in paths.items():
-        data = _read_file(stores.root, name, _MAX_MANAGED)
-        if data and data != old[path] and _is_written_by_cub(name, old[path], data):
-            yield path, data
+        data = _read_file(stores.root, name, _MAX_STORE if name in STORE_FILES else _MAX_MANAGED)
+        if data and (name in STORE_FILES or _is_written_by_cub(name, old[path], data)):
+            laid[path] = data
+    place.begin(laid, [paths[name] for name in STORE_FILES if old[paths[name]]])
+    attempt.is_begun = True
+    write_attempt(place.folder.mailbox, attempt.task_id, context.folder.id)
 
 
 def list_managed_files(project: Project) -> list[str]:
@@ -78,7 +66,9 @@ def list_managed_files(project: Project) -> list[str]:
 
 
 def _is_written_by_cub(name: str, old: bytes, new: bytes) -> bool:
-    """Return whether a file differs from the committed one by what cub writes alone."""
+    """Return whether a file differs from the committed one, by what cub writes alone."""
+    if old == new:
+        return False
     if name.startswith(".cub/"):
         return True
     before, after = (cut_own_section(data, name) for data in (old, new))
@@ -101,19 +91,20 @@ def read_result(context: RunContext, attempt: Attempt) -> ResultFacts:
     place = attempt.place
     attempt.state = state = place.read_state()  # first: it removes what git would wait for
     conflicts = list_conflicts(place, context.environ)
-    attempt.tree = state.tree
+    attempt.head = bring_agent_commits(place, attempt.base, context.environ)
+    tree = place.take_forced_files(attempt.head, state.tree) if attempt.head else state.tree
+    attempt.tree = tree
     if paths := take_out_secrets(place, attempt.files, attempt.changes):
-        attempt.tree = drop_paths(place.tree, state.tree, paths)
+        attempt.tree = drop_paths(place.tree, tree, paths)
         attempt.left_out_paths = paths
         attempt.notices += [describe_secrets(paths), *describe_left_out_files(attempt.files)]
-    attempt.head = bring_agent_commits(place, attempt.base, context.environ)
     if attempt.head and (secrets := list_commit_secrets(place, attempt.base, attempt.head)):
         attempt.head = ""
         attempt.notices.append(
             f"{describe_secrets(secrets)}: the run commits the work in a commit of its own"
         )
     if attempt.head and place.has_excluded_path(attempt.head):
-        attempt.head = ""  # such as of `git add -A`: what cub laid there would be committed, too
+        attempt.head = ""  # such as a section that nobody has committed yet
     if attempt.head:
         attempt.notices.append("there are commits that the run did not make")
     return ResultFacts(state, conflicts, place.list_changed_submodules())
