@@ -29,7 +29,8 @@ git checkout -q HEAD -- kept.txt
 # A commit that nobody could tell from the person's has stayed: there is nothing left to do.
 if git diff --quiet HEAD -- "work-$CUB_TASK.txt" && git ls-files --error-unmatch \
   "work-$CUB_TASK.txt"; then echo "Status: no_change"; exit 0; fi
-if [ $((n % 3)) = 1 ]; then echo "a.py:1:1: F821 $CUB_TASK" > wrong; fi
+# Another failure each time: three equal ones would park the task.
+if [ $((n % 3)) = 1 ]; then echo "a$n.py:1:1: F821 $CUB_TASK" > wrong; fi
 if [ $((n % 3)) = 2 ]; then git add "work-$CUB_TASK.txt"; git commit -qm "agent $CUB_TASK"; fi
 """
 CHECK = "sleep 0.03; test ! -s wrong || { cat wrong; exit 1; }"

@@ -268,8 +268,9 @@ FREE = {
     "--accept", "--allow", "--append-system-prompt", "--append-system-prompt-file", "--apply",
     "--as", "--attempt", "--before", "--branch", "--budget-tokens", "--budget-usd", "--check",
     "--deny", "--description", "--exclude", "--exec", "--exec-timeout", "--explain", "--file",
-    "--idle-timeout", "--ignore", "--jobs", "--limit", "--lines", "--max-budget-usd", "--max-iterations",
-    "--max-output", "--max-turns", "--message", "--model", "--note", "--output", "--path",
+    "--idle-timeout", "--ignore", "--jobs", "--limit", "--lines", "--max-budget-usd",
+    "--max-iterations", "--max-output", "--max-turns", "--message", "--model", "--note",
+    "--output", "--path",
     "--prompt", "--prompt-file", "--search", "--select", "--timeout",
     "--title", "--tokens", "-C", "-p", "-s",
 }  # fmt: skip
