@@ -15,7 +15,7 @@ from cub.checks.terminal_text import to_plain_text
 from cub.git.process import decode_output, split_nul, strip_git_variables
 from cub.masking import mask_text
 from cub.place.place import Place
-from cub.place.tree import list_edited_paths, update_tree
+from cub.place.tree import update_tree
 from cub.processes.command import CommandSpec, StopRequest, TimeLimits
 from cub.processes.runner import run_and_capture_streams
 
@@ -67,7 +67,7 @@ def run_commit_hooks(
     listed, more = _run(place, (*_GIT, *words), environ, limits)
     if failure or more:
         return HookResult(tree, message, failure or more)
-    paths = {*list_edited_paths(git), *split_nul(listed)}
+    paths = {*place.list_edits_of_checks(), *split_nul(listed)}
     new_tree = update_tree(git, sorted(paths)) if paths else tree
     return HookResult(new_tree, decode_output(log).strip("\n"))
 

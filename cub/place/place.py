@@ -14,7 +14,7 @@ from cub.files.signed_state import find_project_state
 from cub.git.process import make_config_variables, run_git
 from cub.git.worktree import get_file_type
 from cub.place.checkout import Checkout, TreeGit, find_checkout
-from cub.place.folder import PlaceFolder, empty_folder
+from cub.place.folder import PlaceFolder, empty_folder, make_folders_usable
 from cub.place.linked_dependencies import make_tree_variables
 from cub.place.place_settings import MAILBOX, Base, PlaceSettings
 from cub.place.repository import (
@@ -55,7 +55,9 @@ class Place:
     laid: dict[str, bytes] = field(default_factory=dict)
     _base: Base | None = None
     _checked_tree: str = ""
-    _touched: set[Path] = field(default_factory=set)  # trees that commands have run in
+    # Trees that differ from what was checked out, and those that git can read.
+    _touched: set[Path] = field(default_factory=set)
+    _usable: set[Path] = field(default_factory=set)
     _person: RepositorySettings | None = None
     _modules: dict[str, Checkout] = field(default_factory=dict)
     _setups: dict[str, TreeSetup] = field(default_factory=dict)
@@ -157,6 +159,7 @@ class Place:
 
     def read_state(self) -> TreeState:
         """Return what the agent's tree holds now. Raises CubError if git can't read it."""
+        self._make_usable(self.folder.tree)
         unchanged = [path for path, data in self.laid.items() if self._has_content(path, data)]
         made = self.get_setup(self.tree).made_paths
         is_excluded = self._make_filter(*unchanged, *made)
@@ -213,8 +216,14 @@ class Place:
         """Return whether the tree of checks was brought to `tree` last."""
         return self._checked_tree == tree
 
+    def _make_usable(self, tree: Path) -> None:
+        if tree not in self._usable:
+            make_folders_usable(tree)
+            self._usable.add(tree)
+
     def list_edits_of_checks(self) -> list[str]:
         """List the files of the tree of checks that were changed in it."""
+        self._make_usable(self.folder.checks)
         return list_edited_paths(self.checks)
 
     def take_edits_of_checks(self, paths: Collection[str]) -> str:
@@ -225,6 +234,7 @@ class Place:
     def confine(self, command: CommandSpec, tree: TreeGit) -> CommandSpec:
         """Return a command as one that runs behind the walls, in one of the trees."""
         self._touched.add(tree.tree)
+        self._usable.discard(tree.tree)
         settings = self.settings
         environ = {**command.environ}
         if not settings.is_bound:
@@ -251,6 +261,7 @@ class Place:
         settings, toplevel = self.settings, self.settings.checkout.toplevel
         kept = self.get_setup(git).prepare(git, tree, settings.setup_commands)
         remove_folder_links(git.tree, settings.shared)
+        self._make_usable(git.tree)
         check_out_tree(git, tree, kept, is_touched=git.tree in self._touched)
         self._touched.discard(git.tree)
         alternates = [self.folder.link_objects("main"), self.folder.objects]

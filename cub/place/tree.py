@@ -1,4 +1,8 @@
-"""Bring a tree of a place to a commit's files, and find what has become of them since."""
+"""Bring a tree of a place to a commit's files, and find what has become of them since.
+
+Where a command has run in a tree, `make_folders_usable` comes first: git can't read folders without
+rights, and waits for ever where it opens a FIFO.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from cub.git.process import join_nul
 from cub.git.tool_artifacts import is_tool_artifact
 from cub.git.worktree import get_file_type
 from cub.place.checkout import TreeGit
-from cub.place.folder import empty_folder, escape_pattern, make_folders_usable
+from cub.place.folder import empty_folder, escape_pattern
 
 _FIELDS = {"1": 8, "2": 9, "u": 10}  # before the path, by the first word of a line
 
@@ -40,8 +44,6 @@ def check_out_tree(
     Other files are deleted, except for the `kept` paths; there are none if nothing has touched the
     files since they were checked out. Raises CubError if git can't, for example for lack of space.
     """
-    if is_touched:
-        make_folders_usable(git.tree)
     words = ("read-tree", "--reset", "-u", tree)
     try:
         git.run(*words, allow_fetch=True)
@@ -62,7 +64,6 @@ def read_tree_state(
     Excluded paths stay what the index has: what they are now is no part of the tree. The same goes
     for what tools leave behind, such as bytecode.
     """
-    make_folders_usable(git.tree)
     words = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all")
     more = ("--ignored=matching", "--ignore-submodules=all")
     changed, repositories, ignored = list[str](), list[str](), list[str]()
@@ -85,7 +86,6 @@ def read_tree_state(
 
 def list_edited_paths(git: TreeGit) -> list[str]:
     """List the files of the index that were changed or deleted since they were checked out."""
-    make_folders_usable(git.tree)
     modules = read_submodule_commits(git)
     listed = dict.fromkeys(git.list_items("ls-files", "-z", "-m", "-d"))
     return [path for path in listed if path not in modules]

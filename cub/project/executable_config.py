@@ -54,6 +54,10 @@ _PATTERNS = [
 _FOLDER_PATTERN = re.compile(
     rf"(?:.*/)?(?:\.(?:agents|cub|githooks|github|husky|vscode)|{'|'.join(_FOLDERS)})/", _FLAGS
 )
+# Most paths are none of these: one look tells.
+_ANY_PATTERN = re.compile(
+    "|".join(one.pattern for one in (_FOLDER_PATTERN, *(row[1] for row in _PATTERNS))), _FLAGS
+)
 _MAX_VALUE_CHARS = 10_000  # aliases of YAML can make a small file a huge value
 
 # All but text in the folders of agents: their own tools and plugins are in there, and more with
@@ -111,6 +115,8 @@ def classify_executable_path(path: str) -> ExecutableKind | None:
 
     A path with `/` at its end is a folder that is taken from elsewhere as a whole.
     """
+    if not _ANY_PATTERN.fullmatch(path):
+        return None
     kind = next((row_kind for row_kind, pattern in _PATTERNS if pattern.fullmatch(path)), None)
     return kind or ("agent setting" if _FOLDER_PATTERN.fullmatch(path) else None)
 

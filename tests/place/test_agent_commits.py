@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from cub.place.agent_commits import bring_agent_commits, list_conflicts
+from cub.place.folder import make_folders_usable
 from cub.place.place import Place
 from tests.conftest import git
 from tests.place.places import begin_place, commit_files, surroundings
@@ -59,7 +60,8 @@ def test_of_what_leads_nowhere_only_the_files_count(
 ) -> None:
     commit_files(place.folder.tree, {"b.py": "b\n"})
     break_it(place.folder.tree)
-    state = place.read_state()  # which removes what git would wait for
+    make_folders_usable(place.folder.tree)  # which removes what git would wait for
+    state = place.read_state()
     assert _bring(place, project) == ""
     assert "b.py" in place.tree.run("ls-tree", "--name-only", state.tree).decode()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cub.place.folder import make_folders_usable
 from cub.place.place import Place
 from cub.place.tree import check_out_tree, list_edited_paths, read_tree_state, update_tree
 from tests.conftest import git, tree
@@ -99,6 +100,7 @@ def test_what_keeps_git_from_reading_does_not(place: Place) -> None:
     (top / "sub/new.py").chmod(0)
     (top / "sub/b.py").write_text("b = 2\n")
     (top / "sub").chmod(0)
+    make_folders_usable(top)
     changed, _, _ = _state(place)
     assert changed == "M sub/b.py A sub/new.py"
     assert not os.path.lexists(top / "pipe")
