@@ -1,44 +1,35 @@
-"""Run attempts at ready tasks, one after another, until there is a reason to end."""
+"""Run attempts at ready tasks, one after another or several at once, until a run has to end."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
-from datetime import timedelta
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from cub.actions.run import failures
 from cub.actions.run.agent_programs import describe_model_choice
-from cub.actions.run.attempt import run_attempt
-from cub.actions.run.attempt_checks import find_start_obstacle, list_checks
 from cub.actions.run.attempt_finish import (
     AttemptOutcome,
-    describe_error,
-    finish_attempt,
-    is_machine_error,
 )
 from cub.actions.run.attempt_state import Attempt
-from cub.actions.run.check_proposals import suggest_installation
-from cub.actions.run.end_event import make_start_event
+from cub.actions.run.claimed_task import (
+    claim_task,
+    describe_progress,
+    prepare_first_attempt,
+    run_claimed_task,
+)
 from cub.actions.run.parallel_attempts import ParallelAttempts, RunningAttempt
 from cub.actions.run.place_setup import describe_place
-from cub.actions.run.retry_policy import HarnessPool, read_attempt_history
-from cub.actions.run.run_context import RunContext, RunRefusedError
+from cub.actions.run.retry_policy import HarnessPool
+from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_summary import NOTHING_READY, RunTally, summarize_run
 from cub.actions.run.task_queue import (
-    ClaimedTask,
-    claim_next_task,
     list_runnable_tasks,
 )
 from cub.actions.run.verdict import Verdict
-from cub.errors import CubError
 from cub.harness.base import Harness
-from cub.harness.final_message import parse_signals
 from cub.harness.reported_refusals import suggest_setup_fix
 from cub.masking import mask_text
-from cub.place.place import Place
-from cub.store.events import RUN_END, RUN_START, TASK_STATE, Event, mask_event
-from cub.store.task_index import TaskIndex
+from cub.store.events import RUN_END, RUN_START, Event, mask_event
 from cub.store.timestamps import format_timestamp
 
 # Why a run ended, as `end` of run_end has it; the first four are as it should be.
@@ -55,7 +46,6 @@ _HINTS = {
     BROKEN: "fix what the reason above names; the next `cub run` then finishes the attempt",
 }
 _MASKED_BEFORE = ("client", "tick")
-_LEASE_RESERVE = timedelta(hours=1)
 
 
 def run_tasks(context: RunContext) -> Iterator[Event]:
@@ -85,33 +75,9 @@ def _run_all(context: RunContext) -> Iterator[Event]:
     context.unrecorded_events.append(start)
     yield start
     yield context.make_event("notice", text=describe_place(context.place))
-    first_attempt = yield from _prepare_first_attempt(context)
+    first_attempt = yield from prepare_first_attempt(context)
     end = yield from _run_until_end(context, pool, tally, first_attempt)
     yield from _end_run(context, tally, end)
-
-
-def _prepare_first_attempt(context: RunContext) -> Generator[Event, None, Attempt | None]:
-    """Return the first attempt after context commands and checks, None if it has none of both.
-
-    Raises RunRefusedError if no check can decide, or a command failed that must not.
-    """
-    stores, options = context.current_stores, context.settings.options
-    tasks = stores.backend.read_tasks()
-    for record in context.new_tasks:
-        tasks.put_record(record)
-    queue = list_runnable_tasks(tasks, stores, options, context.approved_checks)
-    needs_no_check = options.no_checks or context.settings.accept_unverified
-    if not queue or (needs_no_check and not context.settings.context.commands):
-        return None
-    number = read_attempt_history(stores.ledger, queue[0].id).attempts + 1
-    name = (queue[0].id, number)
-    attempt = _make_attempt(context, context.harnesses[0], tasks, name, context.place)
-    if obstacle := (yield from find_start_obstacle(context, attempt)):
-        hint = suggest_installation(stores.project, list_checks(context, attempt), obstacle)
-        is_task_check = any(check in obstacle for check in attempt.task.get("checks") or ())
-        where = attempt.task_id if is_task_check else ""
-        raise RunRefusedError(obstacle, where=where, hint=hint)
-    return attempt
 
 
 def _run_until_end(
@@ -169,11 +135,11 @@ def _start_attempt(
             yield from _wait_for_harness(context, pool)
         return not attempts.running
     with context.lock:
-        claimed = _claim_task(context, harness)
+        claimed = claim_task(context, harness)
     if claimed is None:
         return False
-    progress = _describe_progress(context, attempts.started, claimed)
-    steps = _run_one_attempt(context, harness, claimed, place, (prepared, progress))
+    progress = describe_progress(context, attempts.started, claimed)
+    steps = run_claimed_task(context, harness, claimed, place, (prepared, progress))
     attempts.start(RunningAttempt(claimed.task, harness, place, steps))
     return True
 
@@ -234,120 +200,6 @@ def _find_end(context: RunContext, outcome: AttemptOutcome, pool: HarnessPool) -
     }
     end = next((end for end, holds in reasons.items() if holds), "")
     return end or (MACHINE if pool.are_exhausted else "")
-
-
-def _claim_task(context: RunContext, harness: Harness) -> ClaimedTask | None:
-    stores = context.current_stores
-
-    def make_events(task: str) -> list[Event]:
-        number = read_attempt_history(stores.ledger, task).attempts + 1
-        return [*context.unrecorded_events, make_start_event(context, task, number, harness.name)]
-
-    # More than an attempt can take, with a check of the task's own, before and after the agent.
-    check_count = 2 * (len(context.settings.checks) + 1)
-    seconds = context.settings.timeout * (1 + check_count)
-    seconds += sum(command.timeout for command in context.settings.context.commands)
-    duration = timedelta(seconds=seconds) + _LEASE_RESERVE
-    approved_checks = context.approved_checks if context.settings.uses_task_checks else None
-    options, run = context.settings.options, context.folder.id
-    claimed = claim_next_task(
-        stores,
-        options,
-        run,
-        harness.name,
-        duration,
-        make_events,
-        approved_checks,
-        context.new_tasks,
-    )
-    if claimed:
-        context.unrecorded_events.clear()
-        context.new_tasks.clear()
-    return claimed
-
-
-def _run_one_attempt(
-    context: RunContext,
-    harness: Harness,
-    claimed: ClaimedTask,
-    place: Place,
-    start_facts: tuple[Attempt | None, dict[str, int]],
-) -> Generator[Event, None, AttemptOutcome]:
-    """Make an attempt at a claimed task; `start_facts` are a prepared attempt, and its progress."""
-    prepared, progress = start_facts
-    # The start of this attempt is in the ledger already.
-    number = read_attempt_history(context.initial_stores.ledger, claimed.task).attempts
-    attempt = _make_attempt(context, harness, claimed.tasks, (claimed.task, number), place)
-    is_same = prepared and prepared.files == attempt.files and prepared.base == attempt.base
-    if prepared and is_same and prepared.task_checks == attempt.task_checks:
-        attempt = replace(prepared, task=attempt.task, harness=harness)
-    start = make_start_event(context, claimed.task, number, harness.name)
-    title = attempt.task.get("title", "")
-    slot = {"slot": int(place.folder.path.name)} if context.more_places else {}
-    yield {**start, "title": title, "waiting": claimed.ready_count, **progress, **slot}
-    for warning in claimed.warnings:
-        yield context.make_event("notice", task=claimed.task, text=warning.message)
-    try:
-        verdict = yield from run_attempt(context, attempt, claimed.tasks)
-    except (CubError, OSError) as error:
-        verdict = Verdict(
-            failures.UNKNOWN, describe_error(error), is_uncounted=is_machine_error(error)
-        )
-    transcript = attempt.agent_result.transcript
-    with context.lock:
-        cost = attempt.agent_result.cost.usd
-        context.budget = context.budget.with_attempt(transcript.tokens, cost)
-    if claimed.ready_count and parse_signals(transcript.final_message).promise:
-        tasks = (
-            "1 more task is"
-            if claimed.ready_count == 1
-            else f"{claimed.ready_count} more tasks are"
-        )
-        attempt.notices.append(f"the agent said that all is complete, and {tasks} ready")
-    outcome = yield from finish_attempt(context, attempt, verdict)
-    yield from _report_attempt(context, attempt, outcome)
-    return outcome
-
-
-def _describe_progress(
-    context: RunContext, before: Sequence[str], claimed: ClaimedTask
-) -> dict[str, int]:
-    """Return which task of how many this is, as far as can be foreseen; {} for one alone.
-
-    `before` are the tasks that the run has started before.
-    """
-    started = list(dict.fromkeys([*before, claimed.task]))
-    total = len(claimed.reachable.union(started))
-    if context.settings.options.once or total == 1:
-        return {}
-    return {"task_number": started.index(claimed.task) + 1, "task_count": total}
-
-
-def _make_attempt(
-    context: RunContext, harness: Harness, tasks: TaskIndex, name: tuple[str, int], place: Place
-) -> Attempt:
-    """Return an attempt by the id of its task and its number."""
-    task_id, number = name
-    task = tasks.read_record(task_id)
-    history = read_attempt_history(context.initial_stores.ledger, task_id)
-    uses_task_checks = context.settings.uses_task_checks
-    checks = context.approved_checks.pin_checks(task) if uses_task_checks else ()
-    checks += context.settings.options.checks  # the person's word, as a task's own checks are
-    files = context.folder.attempt_folder(task_id, number)
-    base = context.find_base()
-    place.set_base(base)
-    return Attempt(task, checks, number, harness, files, history, place, base)
-
-
-def _report_attempt(
-    context: RunContext, attempt: Attempt, outcome: AttemptOutcome
-) -> Iterator[Event]:
-    yield outcome.event
-    for text in dict.fromkeys([*attempt.notices, *outcome.messages]):
-        yield context.make_event("notice", task=attempt.task_id, text=text)
-    status, reason, question = outcome.disposition
-    facts = {"status": status, "why": reason, **({"question": question} if question else {})}
-    yield context.make_event(TASK_STATE, task=attempt.task_id, **facts)
 
 
 def _end_run(context: RunContext, tally: RunTally, end: str) -> Iterator[Event]:
