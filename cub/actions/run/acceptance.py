@@ -182,7 +182,8 @@ def _commit(
 
 
 def _withdraw_decision(context: RunContext, attempt: Attempt) -> None:
-    attempt.files.write_state(run_folders.DECISION_FILE, {})
+    for file in (run_folders.DECISION_FILE, run_folders.COMMIT_FILE):
+        attempt.files.write_state(file, {})
     if attempt.recorded:
         withdraw_outcome(context.current_stores, attempt.recorded._asdict())
         attempt.recorded = None

@@ -61,7 +61,7 @@ def prepare_first_attempt(context: RunContext) -> Generator[Event, None, Attempt
 
 
 def claim_task(context: RunContext, harness: Harness) -> ClaimedTask | None:
-    """Claim the next ready task, and record the start of an attempt at it; None if there is none."""
+    """Claim the next ready task, and record the start of an attempt; None if there is no task."""
     stores = context.current_stores
 
     def make_events(task: str) -> list[Event]:

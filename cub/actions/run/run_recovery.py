@@ -169,6 +169,9 @@ def _carry_out(
     acceptance = work.bring_into_checkout(head, ref)
     if acceptance.state == "merged":
         return Conclusion(CLOSED, head=head)
+    if acceptance.state == "moved":  # nothing has checked both together
+        work.replace_kept_commit(head, ref, is_blocked=False)
+        return Conclusion(messages=_keep_patch(files, place, start, work.tree))
     why = f"{acceptance.reason}: {acceptance.hint}"
     return Conclusion(PARKED, why, messages=(f"what was accepted is not merged: {why}",))
 
@@ -178,13 +181,16 @@ def _read_name(files: AttemptFolder, start: dict[str, Any]) -> tuple[str, str, i
     return run, str(start.get("task", "")), int(start.get("n") or 0)
 
 
-def _keep_patch(files: AttemptFolder, place: Place, start: dict[str, Any]) -> tuple[str, ...]:
-    """Keep what the attempt has made as a patch; return messages."""
+def _keep_patch(
+    files: AttemptFolder, place: Place, start: dict[str, Any], tree: str = ""
+) -> tuple[str, ...]:
+    """Keep what the attempt has made, or a tree that was accepted, as a patch; return messages."""
     if files.find_patch() or not place.tree.index.exists():
         return ()
     base, path = Base(*start["base"]), files.prepare_path(run_folders.PATCH_FILE)
     try:
-        is_written = write_patch(place.tree, base.tree, place.read_state().tree, path)
+        tree = tree or place.read_state().tree
+        is_written = write_patch(place.tree, base.tree, tree, path)
     except CubError:  # such as of a tree that was not complete yet
         return ()
     return (f"its changes are kept in {files.find_patch()}",) if is_written else ()

@@ -40,22 +40,23 @@ def _commit_by_hand(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("step", "log", "status"),
     [
-        ("commit.json", ["by hand", "files", "start"], "parked"),
+        ("commit.json", ["by hand", "files", "start"], "open"),
         ("result.json", ["by hand", "task(s-1): Do s-1", "files", "start"], "closed"),
     ],
 )
 def test_what_a_person_commits_after_a_kill_stays(
     shop: Shop, step: str, log: list[str], status: str
 ) -> None:
-    """A commit that was made and not merged yet waits for the person if they have gone on."""
+    """A commit that was made and not merged yet is a patch then: nothing has checked both."""
     shop.client("cat > /dev/null; echo C > c.py")
     assert run_killed(shop, step).returncode == -9
     _commit_by_hand(shop)
     done = shop.run(no_checks=True, label="none")
     assert (shop.log(), shop.status()) == (log, status)
     assert [event["status"] for event in done.of("recovered")] == [status]
-    kept = git(shop.root, "log", "--format=%s", "--glob=refs/cub/kept", "--not", "HEAD")
-    assert ("Do s-1" in kept) is (status == "parked")
+    assert git(shop.root, "for-each-ref", "refs/cub") == ""
+    patches = [*shop.cub.glob("runs/*/s-1/1/changes.patch")]
+    assert bool(patches) is (status == "open")
     assert is_untouched(shop)
 
 
