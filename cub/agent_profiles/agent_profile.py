@@ -96,7 +96,8 @@ class AgentProfile:
     `project_files` in a project, `parent_files` in directories above it, and `user_files` in the
     home directory; a directory ends with `/`, or with `/*` if only the files directly in it count.
     `outside` changes what it reads as well: `$VARIABLE`, `~/FILE`, and `/FILE` of the machine.
-    `folder` has its settings in a project, and it writes `own_folders` of the user's. `settings`
+    `folder` has its settings in a project, which it may ignore at a path that the user has not
+    trusted, if it `trusts_paths`; it writes `own_folders` of the user's. `settings`
     and `executables` are regular expressions of paths: of settings that can make it execute
     something, and of files that it executes or obeys.
     `reading_list` is None if it has no such setting; so is `server`, which points it at a model
@@ -116,6 +117,7 @@ class AgentProfile:
     user_files: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     folder: str = ""
+    trusts_paths: bool = False
     own_folders: tuple[UserFolder, ...] = ()
     settings: tuple[str, ...] = ()
     executables: tuple[str, ...] = ()

@@ -172,6 +172,7 @@ CLAUDE = AgentProfile(
         "/Library/Application Support/ClaudeCode",
     ),
     folder=".claude",
+    trusts_paths=True,
     own_folders=(
         # It also writes ~/.claude.json, which it replaces, and does without.
         UserFolder(

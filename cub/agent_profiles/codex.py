@@ -108,6 +108,7 @@ CODEX = AgentProfile(
     user_files=(".codex/AGENTS.md",),
     outside=("$CODEX_HOME", "~/.codex/AGENTS.override.md", "~/.codex/config.toml", "/etc/codex"),
     folder=".codex",
+    trusts_paths=True,
     own_folders=(
         UserFolder(
             "~/.codex",

@@ -79,6 +79,7 @@ PI = AgentProfile(
     parent_files=("AGENTS.md",),
     user_files=(f"{PI_FOLDER}/AGENTS.md",),
     folder=".pi",
+    trusts_paths=True,
     own_folders=(
         UserFolder(
             f"~/{PI_FOLDER}",

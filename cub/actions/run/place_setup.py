@@ -22,6 +22,7 @@ from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import PLACES_FOLDER, RunFolder
 from cub.actions.run.run_options import RunSettings, render_branch_name
 from cub.actions.tasks.stores import Stores
+from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.agent_profiles.user_folders import (
     TOOL_CACHES,
     WritableFolders,
@@ -184,6 +185,18 @@ def describe_place(place: Place) -> str:
     can = "can" if kind.means == "none" else "cannot"
     reason = f" ({kind.reason})" if kind.reason else ""
     return f"attempts work in a clone beside your checkout, and {can} change your files{reason}"
+
+
+def list_path_warnings(context: RunContext) -> list[str]:
+    """Name agents that may ignore the project's settings, as they trust projects by their path."""
+    place, names = context.place, {harness.reads for harness in context.harnesses}
+    if place.settings.is_bound:
+        return []
+    return [
+        f"{one.title} trusts projects by path: it may ignore {one.folder} of the clone"
+        for one in NAMED_PROFILES
+        if one.trusts_paths and one.name in names and (place.root / one.folder).is_dir()
+    ]
 
 
 def describe_uncommitted(context: RunContext) -> str:

@@ -32,6 +32,7 @@ from cub.actions.run.place_setup import (
     commit_changes,
     describe_uncommitted,
     list_committed_stores,
+    list_path_warnings,
     open_place,
     prepare_branch,
 )
@@ -164,6 +165,7 @@ def _make_notices(context: RunContext, missing: Sequence[MissingProgram]) -> lis
     texts = [program.to_text() for program in missing]
     if (ignored := describe_uncommitted(context)) and not settings.options.with_changes:
         texts.append(ignored)
+    texts += list_path_warnings(context)
     texts += list_agent_warnings(
         context.harnesses, context.agent_versions, settings, project, context.environ
     )

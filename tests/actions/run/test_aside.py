@@ -75,3 +75,19 @@ def test_nothing_that_an_agent_starts_outlives_its_attempt(beside: Shop) -> None
     before = see_checkout(beside)
     beside.run(once=True)
     require_untouched(beside, before)
+
+
+@pytest.mark.parametrize(("folder", "is_named"), [(".claude", True), (".codex", False)])
+def test_agents_that_trust_projects_by_path_are_named(
+    beside: Shop, tmp_path: Path, folder: str, is_named: bool
+) -> None:
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nif [ $1 = --version ]; then echo 2.1.332; fi; exit 1\n")
+    program.chmod(0o755)
+    beside.environ["PATH"] = f"{program.parent}:{beside.environ['PATH']}"
+    beside.write(f"{folder}/notes.md", "x\n")
+    beside.commit()
+    done = beside.run(harness="claude", once=True)
+    told = "Claude Code trusts projects by path: it may ignore .claude of the clone"
+    assert (told in done.notices) is is_named
