@@ -52,7 +52,7 @@ def prepare_agent_context(
 ) -> AgentContext:
     """Return the texts for an agent in a run, with arguments against loading one twice.
 
-    `checkout` has what a worktree lacks, such as a map that git ignores.
+    `checkout` has what the project's clone lacks, such as a map that git ignores.
     """
     if not harness.reads:
         return AgentContext([])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Generator
-from dataclasses import replace
 from functools import partial
 
 from cub.actions.agent_context import AgentContext, render_missing_context
@@ -51,6 +50,7 @@ from cub.actions.run.setup_commands import run_setup
 from cub.actions.run.verdict import AttemptEvidence, Verdict, judge_before_checks
 from cub.actions.tasks.attempt_edits import read_attempt_edits
 from cub.actions.tasks.current_attempt import ATTEMPT_VARIABLE, read_request
+from cub.git import GitDiskTree
 from cub.harness.base import Harness, LaunchRequest
 from cub.place.place import Place
 from cub.processes.orphans import kill_by_environment
@@ -157,12 +157,11 @@ def _write_prompts(
 
 def prepare_run_context(context: RunContext, harness: Harness, place: Place) -> AgentContext:
     """Return the project's texts for an agent where it works, and what it loads on its own."""
-    project, version = Project.load(place.root), context.agent_versions.get(harness.name, "")
+    version = context.agent_versions.get(harness.name, "")
+    # The agent finds other files above the project, at the path where it sees that.
+    project = Project.from_tree(place.get_inner_root(place.tree), GitDiskTree(place.root))
     checkout = context.initial_stores.project
-    found = prepare_agent_context(project, harness, version, context.environ, checkout)
-    inner = place.get_inner_root(place.tree).as_posix()  # as the agent sees it
-    root = place.root.as_posix()
-    return replace(found, arguments=tuple(word.replace(root, inner) for word in found.arguments))
+    return prepare_agent_context(project, harness, version, context.environ, checkout)
 
 
 def _collect_evidence(context: RunContext, attempt: Attempt) -> AttemptEvidence:

@@ -230,10 +230,10 @@ def _bytes(text: str) -> bytes:
 
 
 @contextmanager
-def hold_run_locks(folder: RunFolder, checkout: Path | None) -> Iterator[None]:
-    """Hold the lock of the run, and that of `checkout`; None for a worktree of the run."""
+def hold_run_locks(folder: RunFolder, checkout: Path) -> Iterator[None]:
+    """Hold the lock of the run, and that of the checkout that its commits go to."""
     with ExitStack() as stack:
-        for path in _list_checkout_locks(checkout) if checkout else ():
+        for path in _list_checkout_locks(checkout):
             lock = _lock(path)
             if lock is None:
                 raise CubError(
