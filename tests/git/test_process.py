@@ -26,10 +26,11 @@ def test_nothing_else_starts_git() -> None:
         for path in PACKAGE.rglob("*.py")
         if _STARTS.search(re.sub(r"\(\s*\"git\", \"files\"\)", "", path.read_text("utf-8")))
     }
-    # git/commit.py adds what a person's own `git commit` runs: hooks, a signature. The last two
-    # look whether there is a git, and name a command of git in a hint.
+    # Those of places start git behind the walls. The last two look whether there is a git, and
+    # name a command of git in a hint.
     assert found == {
-        "git/process.py", "git/commit.py", "actions/doctor/git_problems.py", "installation.py",
+        "git/process.py", "place/agent_commits.py", "place/hooks.py",
+        "actions/doctor/git_problems.py", "installation.py",
     }  # fmt: skip
 
 

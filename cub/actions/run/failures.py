@@ -264,7 +264,7 @@ NOT_MERGED = FailureClass(
     "not_merged",
     "was accepted, but edits in the checkout keep its commit out of it: the commit stays under a "
     "ref, and the task is parked with the command that merges it",
-    "its commit could not be brought into the checkout",
+    "the commit could not be brought into the checkout",
     is_charged=False,
     charge_note="the work is done",
     remedy="commit or stash the edits that are in the way, then merge the commit",
