@@ -34,7 +34,7 @@ from cub.place.place import Place
 from cub.place.place_settings import Base, PlaceSettings
 from cub.place.walls import PlaceKind
 from cub.processes.orphans import kill_by_environment
-from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event
+from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, get_mapping
 from cub.store.leases import make_lease_checker
 from cub.store.task_index import TaskSummary
 from cub.store.task_schema import CLOSED, IN_PROGRESS, NO_CHANGE, OPEN, PARKED, RETRY
@@ -120,7 +120,7 @@ def _finish_attempt(stores: Stores, folder: RunFolder, files: AttemptFolder) -> 
     elif done.status == PARKED:
         event |= {"ok": False, "fail": {"class": NOT_MERGED.name, "reason": done.why}}
     elif done.head:
-        event["git"] = {**event.get("git", {}), "head": done.head}
+        event["git"] = {**get_mapping(event, "git"), "head": done.head}
     result, task = _save_result(stores, files, event, status, done.why), start.get("task")
     texts = (*messages, *done.messages)
     notices = (_make_event(stores, "notice", folder.id, task=task, text=text) for text in texts)
