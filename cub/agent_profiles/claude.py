@@ -55,16 +55,11 @@ def _list_claude_entries(files: AgentFiles) -> Iterator[LoadedFile]:
     if user and "user" in sources:
         yield LoadedFile(f"{user}/CLAUDE.md")
         yield from map(LoadedFile, list_rules(files, f"{user}/rules"))
-    folders = _list_claude_folders(files)
+    folders = files.list_folders() if files.outside else files.list_folders(files.root)
     limit = "" if _may_import_all(files, user) else files.start
     shared = ("CLAUDE.md", CLAUDE_FOLDER_FILE) if "project" in sources else ()
     local = (CLAUDE_LOCAL_FILE,) if "local" in sources else ()
-    # In a work tree, it still reads the local file of the checkout that this is in.
-    paths = [
-        posixpath.join(folder, name)
-        for folder in (files.list_folders() if files.outside else folders)
-        for name in (*(shared if folder in folders else ()), *local)
-    ]
+    paths = [posixpath.join(folder, name) for folder in folders for name in (*shared, *local)]
     own = [path for path in paths if posixpath.dirname(path) != user and is_loaded(path)]
     own = [path for path in own if _COMMENT.sub(b"", files.read(path)).strip()]
     is_old = bool(files.version) and files.version < CLAUDE_READS_AGENTS_SINCE
@@ -74,13 +69,6 @@ def _list_claude_entries(files: AgentFiles) -> Iterator[LoadedFile]:
     for folder in folders if "project" in sources else ():
         rules = list_rules(files, posixpath.join(folder, ".claude/rules"))
         yield from (LoadedFile(path, limit=limit) for path in rules)
-
-
-def _list_claude_folders(files: AgentFiles) -> list[str]:
-    """Return the folders whose files it loads, from the disk's to the one that it starts in."""
-    inner = files.list_folders(files.root)
-    above = files.list_folders()[: -len(inner)][::-1] if files.outside else []
-    return [*skip_checkout(above)[::-1], *inner]
 
 
 def _get_claude_sources(files: AgentFiles) -> set[str]:
@@ -145,12 +133,6 @@ def list_rules(files: AgentFiles, folder: str) -> Iterator[str]:
 def _find_claude_imports(data: bytes) -> list[str]:
     """Return what Claude Code imports: not in code or comments, and without `#` parts."""
     return sorted(name.partition("#")[0] for name in find_imports(Document(data).text))
-
-
-def skip_checkout(folders: list[str]) -> list[str]:
-    """Return the folders above a work tree without those of the checkout that it is in."""
-    ends = [n for n, name in enumerate(folders) if name.endswith("/.cub/worktrees")]
-    return folders if not ends else folders[: ends[0]] + folders[ends[0] + 3 :]
 
 
 CLAUDE = AgentProfile(

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator
 from pathlib import Path
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
-from cub.agent_profiles.claude import CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE, skip_checkout
+from cub.agent_profiles.claude import CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE
 from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.files import FileTree
 from cub.project.targets import AGENTS_MD, CLAUDE_MD, DEFAULT_TARGETS
@@ -60,11 +60,10 @@ def list_loaded_files(reading: AgentReading, files: AgentFiles) -> list[LoadedFi
 def find_claude_above(root: Path, home: Path | None) -> Path | None:
     """Return instructions of Claude's in a folder above `root`, which hide AGENTS.md from it.
 
-    None if there are none. In a work tree below `.cub/`, it skips the checkout that this is in.
+    None if there are none.
     """
-    folders = skip_checkout([folder.as_posix() for folder in root.parents])
     user_file = home / CLAUDE_FOLDER_FILE if home else None  # it belongs to all projects
-    paths = (Path(folder, name) for folder in folders for name in _CLAUDE_FILES)
+    paths = (folder / name for folder in root.parents for name in _CLAUDE_FILES)
     return next((path for path in paths if path != user_file and path.is_file()), None)
 
 

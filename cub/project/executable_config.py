@@ -87,7 +87,7 @@ _MAX_FILES = 200_000  # of a project; those of the upper folders come first
 _MAX_BYTES = 64 << 20  # of a file, and of a folder that is a link
 _MAX_LINKS = 3  # from one linked folder into the next
 # Worktrees are checkouts of their own.
-_STATE_FOLDERS = {".cub/": ("runs", "worktrees", "backups", "logs"), ".claude/": ("worktrees",)}
+_STATE_FOLDERS = {".cub/": ("runs", "backups", "logs"), ".claude/": ("worktrees",)}
 
 
 class AgentFile(NamedTuple):

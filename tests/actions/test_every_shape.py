@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -154,16 +153,6 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
             path.write_bytes(text.encode())
 
 
-def make_worktree(project: Project) -> Project:
-    root = project.root / ".cub/worktrees/1"
-    shutil.copytree(
-        project.root, root, symlinks=True, ignore=shutil.ignore_patterns(*UNTRACKED, ".git")
-    )
-    (project.root / ".git/worktrees/1").mkdir(parents=True)
-    (root / ".git").write_text(f"gitdir: {project.root.as_posix()}/.git/worktrees/1\n")
-    return Project.from_tree(root, DiskTree(root), is_commit=True)
-
-
 def see(
     project: Project, harness: NativeHarness, environ: Mapping[str, str], context: AgentContext
 ) -> str:
@@ -183,20 +172,16 @@ def count_marks(text: str) -> Counter[str]:
 REPEATED = {("the user has the same", "opencode"): {"OURSMARK", "FLOURMARK"}}
 
 
-@pytest.mark.parametrize("is_worktree", [False, True], ids=["checkout", "worktree"])
 @pytest.mark.parametrize("agent", [profile.name for profile in NAMED_PROFILES])
 @pytest.mark.parametrize("name", SHAPES)
-def test_each_text_reaches_the_agent_once(
-    name: str, agent: str, is_worktree: bool, tmp_path: Path
-) -> None:
+def test_each_text_reaches_the_agent_once(name: str, agent: str, tmp_path: Path) -> None:
     shape, home = SHAPES[name], tmp_path / "home"
-    checkout = make_project(shape, tmp_path / "project", home)
-    project = make_worktree(checkout) if is_worktree else checkout
+    project = make_project(shape, tmp_path / "project", home)
     environ = {key: (home / path).as_posix() for key, path in shape.environ.items()}
     environ["HOME"] = home.as_posix()
     kind = next(one for one in NATIVE_HARNESSES if one.facts.name == agent)
     harness = kind(NativeOptions(shape.arguments.get(agent, ())))
-    context = prepare_agent_context(project, harness, "", environ, checkout)
+    context = prepare_agent_context(project, harness, "", environ)
     seen = see(project, harness, environ, context)
     counts = count_marks(seen)
     expected = dict.fromkeys([*count_marks("".join(shape.files.values())), "MAPMARK"], 1)

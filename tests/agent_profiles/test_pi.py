@@ -94,7 +94,7 @@ def test_a_projects_system_prompt_is_loaded_once_pi_trusts_it(root: Path, home: 
 def test_a_worktree_hides_the_file_of_its_checkout_from_newer_versions(
     root: Path, home: Path, is_users: bool
 ) -> None:
-    worktree = root / ".cub/worktrees/1"
+    worktree = root / "worktrees/1"
     write(root, "AGENTS.md")
     write(worktree, "AGENTS.md")
     (worktree / ".git").write_text(f"gitdir: {root.as_posix()}/.git/worktrees/1\n")

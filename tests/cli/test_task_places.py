@@ -115,22 +115,6 @@ def committed(cub: Cub, project: Path) -> str:
     return key
 
 
-def test_a_work_tree_of_cub_s_has_the_tasks_of_the_project(
-    cub: Cub, project: Path, committed: str
-) -> None:
-    inside = work_tree(project, ".cub/worktrees/oven")
-    deep = inside / "src"
-    deep.mkdir()
-    before = tree(inside)
-    assert cub("task", "claim", committed, cwd=deep).code == 0
-    assert (project / LEDGER_FILE).exists()
-    other = work_tree(inside, ".cub/worktrees/shop")
-    assert "in_progress" in cub("task", "list", cwd=other).out
-    assert cub("-C", str(inside), "task", "close", committed).code == 0
-    assert cub("ledger", "show", committed, cwd=inside).out.count("\n") == 3
-    assert {k: v for k, v in tree(inside).items() if "worktrees" not in k} == before
-
-
 def test_a_work_tree_of_a_person_s_has_tasks_of_its_own(
     cub: Cub, project: Path, committed: str
 ) -> None:

@@ -103,18 +103,15 @@ def test_instructions_above_the_project_hide_agents_md_from_claude(
     tmp_path: Path, name: str
 ) -> None:
     root = tmp_path / "home" / "project"
-    work_tree = root / ".cub" / "worktrees" / "1"
-    work_tree.mkdir(parents=True)
+    root.mkdir(parents=True)
     assert find_claude_above(root, None) is None
     file = tmp_path / "home" / name
     file.parent.mkdir(exist_ok=True)
     file.write_text("C")
     assert find_claude_above(root, None) == file
-    assert find_claude_above(work_tree, None) == file
     is_of_the_user = name.startswith(".claude/")
     assert find_claude_above(root, tmp_path / "home") == (None if is_of_the_user else file)
     file.rename(root / "CLAUDE.md")
-    assert find_claude_above(work_tree, None) is None
     assert find_claude_above(root / "inner", None) == root / "CLAUDE.md"
     assert loaded("claude", {"AGENTS.md": "A"}, {f"/up/{name}": "C"}) == [f"/up/{name}"]
 
@@ -334,13 +331,6 @@ def test_claude_imports_from_where_it_starts_and_the_user_from_anywhere() -> Non
     allowed = {"projects": {"/up/project": {"hasClaudeMdExternalIncludesApproved": True}}}
     home[".claude.json"] = json.dumps(allowed)
     assert loaded("claude", files, home) == [*users, "CLAUDE.md", "/up/o.md", "x.md"]
-
-
-def test_in_a_work_tree_claude_reads_only_the_local_file_of_the_checkout() -> None:
-    root = "/up/project/.cub/worktrees/1"
-    around = {"/up/project/CLAUDE.md": "C", "/up/project/CLAUDE.local.md": "L"}
-    found = loaded("claude", {"CLAUDE.md": "W"}, around, root=root)
-    assert found == ["/up/project/CLAUDE.local.md", "CLAUDE.md"]
 
 
 @pytest.mark.parametrize(

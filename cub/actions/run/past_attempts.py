@@ -55,14 +55,14 @@ class PastAttempt(NamedTuple):
         return f"{self.folder}/{PATCH_FILE}" if self.has_file(PATCH_FILE) else ""
 
     @property
-    def directory(self) -> Path:
-        """Return where the agent worked; the project's root if its run is not known here."""
-        folder = RunFolder(self.root, encode_folder_name(str(self.event["run"])))
-        return Path(str(folder.read_state().get("folder") or self.root))
-
-    @property
     def resume_command(self) -> str:
-        """Return the command that resumes the agent's session; "" if there is none."""
+        """Return the command that resumes the agent's session in the project; "" if there is none.
+
+        Agents look for sessions by directory, and that of a place beside the project is deleted.
+        """
+        folder = RunFolder(self.root, encode_folder_name(str(self.event["run"])))
+        if folder.read_state().get("place") == "aside":
+            return ""
         profiles = {profile.name: profile for profile in NAMED_PROFILES}
         profile = profiles.get(str(self.event.get("harness")))
         return profile.build_resume_command(str(self.event.get("session") or "")) if profile else ""
@@ -236,7 +236,7 @@ def follow_run(
                 yield attempt
             is_shown = True
             log = log or open_log(stores, attempt, environ)
-            if alive and not attempt.has_ended and position == len(attempts) - 1:
+            if alive and not attempt.has_ended:  # others may run at the same time
                 yield from log.read_new() if log else ()
                 break
             yield from log.finish() if log else ()

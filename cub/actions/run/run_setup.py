@@ -266,6 +266,7 @@ def _save_run_facts(context: RunContext) -> None:
         "pid": os.getpid(),
         "started": context.timestamp,
         "harnesses": [harness.name for harness in context.harnesses],
+        "place": context.place.settings.kind.name,
         "asked": {name: getattr(options, name) for name in names},
         "ended": False,
     }

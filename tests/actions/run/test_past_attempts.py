@@ -156,3 +156,31 @@ def test_a_run_is_followed_to_its_end(bakery: Shop, task: str, expected: list[st
     assert _new(follow_run(stores, folder.id, task, {}, is_whole=True)) == expected
     last = _new(follow_run(stores, folder.id, task, {}, is_whole=False))
     assert last == expected[-2:]
+
+
+def test_attempts_at_the_same_time_are_followed_one_after_the_other(bakery: Shop) -> None:
+    bakery.client(
+        'echo "here $CUB_TASK"; until test -e "$HOME/go-$CUB_TASK"; do sleep 0.01; done; '
+        'echo "$CUB_TASK goes on"; echo x > "x-$CUB_TASK"'
+    )
+    bakery.task()
+    bakery.task("s-2")
+    home, said = Path(bakery.environ["HOME"]), list[str]()
+    following: list[Iterator[PastAttempt | AgentEvent | None]] = []
+
+    def each(event: Event) -> None:
+        if not following:
+            stores = stores_of(bakery.root)
+            following.append(follow_run(stores, event["run"], "", {}, is_whole=True))
+        found.extend(_new(following[0]))
+        said.append(str(event.get("text", "")))
+        if {"here s-1\n", "here s-2\n"} <= {*said}:
+            (home / "go-s-2").touch()
+        if "s-2 goes on\n" in said:
+            (home / "go-s-1").touch()
+
+    found = list[str]()
+    bakery.run(jobs=2, no_checks=True, each=each)
+    found += _new(following[0])
+    first, second = (f"{n}here {n}\n{n} goes on\n" for n in ("s-1", "s-2"))
+    assert "".join(found) == first + second

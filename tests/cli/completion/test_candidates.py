@@ -17,7 +17,7 @@ from cub.cli.completion.value_sources import ARGUMENT_SOURCES, OPTION_SOURCES
 from cub.store.store_paths import TASKS_FILE
 from tests.cli.standing import stand
 from tests.cli.tasks import ALL, put
-from tests.conftest import environment, git
+from tests.conftest import environment
 
 NATIVE = ("claude", "codex", "gemini", "opencode", "aider", "pi")
 Ask = Callable[..., list[tuple[str, str]]]
@@ -288,12 +288,3 @@ def test_each_option_is_known_to_have_words_or_none() -> None:
             assert find_value_source(one) or FREE & {*one.opts}, f"{one.opts}: {hint}"
     assert not FREE & OPTION_SOURCES.keys()
     assert {"ID", "KEY"} <= ARGUMENT_SOURCES.keys()
-
-
-def test_work_trees_of_cub_offer_the_tasks_of_their_project(
-    ask: Ask, stocked: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    git(stocked, "commit", "-q", "--allow-empty", "-m", "x")
-    git(stocked, "worktree", "add", "-q", ".cub/worktrees/one")
-    monkeypatch.chdir(stocked / ".cub/worktrees/one")
-    assert words(ask("cub task show b-c")) == ["b-clean"]

@@ -168,7 +168,7 @@ def _print_attempts(task: TaskAttempts) -> None:
     for attempt in task.attempts:
         event = {**attempt.event}
         event["git"] = {**get_mapping(event, "git"), "patch": attempt.patch}  # if it is here
-        event["resume"] = _describe_resumption(attempt)
+        event["resume"] = attempt.resume_command
         event["log"] = f"`cub run logs {task.task_id} --attempt {event['n']}`"
         output.print_paragraph(format_event(event, of_task=False))
         for line in format_attempt_details(event):
@@ -182,19 +182,10 @@ def _print_attempts(task: TaskAttempts) -> None:
 
 def _attempt_to_json(attempt: PastAttempt) -> dict[str, Any]:
     folder = attempt.folder if (attempt.root / attempt.folder).is_dir() else None
-    resume = {"command": attempt.resume_command, "directory": attempt.directory.as_posix()}
+    resume = {"command": attempt.resume_command, "directory": attempt.root.as_posix()}
     return {
         "folder": folder,
         "patch": attempt.patch or None,
         "resume": resume if resume["command"] else None,
         "event": attempt.event,
     }
-
-
-def _describe_resumption(attempt: PastAttempt) -> str:
-    """Return the command that resumes the agent's session, and where, unless in the project."""
-    directory = attempt.directory
-    if not attempt.resume_command or directory == attempt.root:
-        return attempt.resume_command
-    is_gone = "" if directory.is_dir() else ", which is deleted"
-    return f"{attempt.resume_command} (in {directory.as_posix()}{is_gone})"
