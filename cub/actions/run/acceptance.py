@@ -19,7 +19,7 @@ from cub.actions.run.check_comparison import format_failure_count
 from cub.actions.run.end_event import make_end_event
 from cub.actions.run.retry_policy import Disposition
 from cub.actions.run.run_context import RunContext
-from cub.actions.run.run_folders import encode_folder_name
+from cub.actions.run.run_folders import AttemptFolder, encode_folder_name
 from cub.actions.run.task_queue import RecordedOutcome, record_outcome, withdraw_outcome
 from cub.actions.run.verdict import Verdict, judge_by_checks
 from cub.errors import CubError
@@ -79,8 +79,7 @@ def _accept_in_turn(context: RunContext, attempt: Attempt, verdict: Verdict) -> 
         if acceptance.state == "merged":
             return head, verdict
         if acceptance.state == "blocked":
-            then = f"`{acceptance.hint}`, then `cub task close {attempt.task_id}`"
-            return "", Verdict(failures.NOT_MERGED, f"{acceptance.reason}: run {then}")
+            return "", Verdict(failures.NOT_MERGED, explain_blocked(acceptance, attempt.task_id))
 
 
 def _merge_newer_commits(
@@ -182,11 +181,16 @@ def _commit(
 
 
 def _withdraw_decision(context: RunContext, attempt: Attempt) -> None:
-    for file in (run_folders.DECISION_FILE, run_folders.COMMIT_FILE):
-        attempt.files.write_state(file, {})
+    forget_decision(attempt.files)
     if attempt.recorded:
         withdraw_outcome(context.current_stores, attempt.recorded._asdict())
         attempt.recorded = None
+
+
+def forget_decision(files: AttemptFolder) -> None:
+    """Have the next recovery keep the attempt's changes as a patch, if this process is killed."""
+    for file in (run_folders.DECISION_FILE, run_folders.COMMIT_FILE):
+        files.write_state(file, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +242,11 @@ class AcceptedWork:
         new = replace(self, stores=()).make_commit()
         bring_objects(checkout, self.place.folder.objects, new, self.base.tip)
         keep_commit(checkout, ref, new, head)
+
+
+def explain_blocked(acceptance: Acceptance, task: str) -> str:
+    """Say why a commit is not merged, and which commands a person runs to finish the task."""
+    return f"{acceptance.reason}: run `{acceptance.hint}`, then `cub task close {task}`"
 
 
 def name_kept_ref(run: str, task: str, number: int) -> str:

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cub.actions.run import run_folders
-from cub.actions.run.acceptance import AcceptedWork, apply_patch, name_kept_ref
+from cub.actions.run.acceptance import (
+    AcceptedWork,
+    apply_patch,
+    explain_blocked,
+    forget_decision,
+    name_kept_ref,
+)
 from cub.actions.run.agent_process import RUN_MARK_VARIABLE
 from cub.actions.run.attempt_state import save_records
 from cub.actions.run.failures import INTERRUPTED, NOT_MERGED
@@ -169,10 +175,12 @@ def _carry_out(
     acceptance = work.bring_into_checkout(head, ref)
     if acceptance.state == "merged":
         return Conclusion(CLOSED, head=head)
-    if acceptance.state == "moved":  # nothing has checked both together
-        work.replace_kept_commit(head, ref, is_blocked=False)
+    is_blocked = acceptance.state == "blocked"
+    forget_decision(files)
+    work.replace_kept_commit(head, ref, is_blocked=is_blocked)
+    if not is_blocked:  # nothing has checked it together with the newer commits
         return Conclusion(messages=_keep_patch(files, place, start, work.tree))
-    why = f"{acceptance.reason}: {acceptance.hint}"
+    why = explain_blocked(acceptance, str(start.get("task")))
     return Conclusion(PARKED, why, messages=(f"what was accepted is not merged: {why}",))
 
 

@@ -60,6 +60,25 @@ def test_what_a_person_commits_after_a_kill_stays(
     assert is_untouched(shop)
 
 
+def test_what_a_person_s_file_keeps_from_being_merged_waits_for_them(shop: Shop) -> None:
+    """The line that merges it works, and the commit has nothing that the stores don't say."""
+    shop.client("cat > /dev/null; echo C > c.py")
+    git(shop.root, "add", "-Af")
+    git(shop.root, "commit", "-qm", "stores")
+    assert run_killed(shop, "commit.json").returncode == -9
+    shop.write("c.py", "a person's\n")
+    done = shop.run(no_checks=True, label="none")
+    assert shop.status() == "parked"
+    assert [event["status"] for event in done.of("recovered")] == ["parked"]
+    (ref,) = git(shop.root, "for-each-ref", "--format=%(refname)", "refs/cub/kept").split()
+    (end,) = shop.ledger("attempt_end")
+    assert f"run `git merge {ref}`, then `cub task close s-1`" in end["fail"]["reason"]
+    (shop.root / "c.py").unlink()
+    git(shop.root, "merge", "-q", ref)
+    assert (shop.root / "c.py").read_text() == "C\n"
+    assert (shop.status(), shop.ledger("attempt_end")) == ("parked", [end])
+
+
 def test_what_can_not_be_concluded_is_not_said_to_be(shop: Shop) -> None:
     shop.client("cat > /dev/null; echo C > c.py")
     assert run_killed(shop, "commit.json").returncode == -9
