@@ -94,7 +94,7 @@ def _find_run_problems(
         chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, environ)
     except CubError as error:
         yield Finding.from_error("D201", error)
-    diagnosis = diagnose_run(stores, settings, chosen, environ)
+    diagnosis = diagnose_run(stores, stores.backend.read_tasks(), settings, chosen, environ)
     yield from diagnosis.findings
     yield from find_missing_checks(diagnosis, stores, environ)
     yield from describe_agents(diagnosis, project, environ)

@@ -30,6 +30,7 @@ from cub.project.config import CONFIG_FILE
 from cub.project.project import Project
 from cub.repomap.stack.facts import ProjectCommand
 from cub.repomap.stack.formats import as_table, parse_json
+from cub.store.task_index import TaskIndex
 from cub.text import join_first
 
 # A check that sets its own PATH may find programs that cub does not find.
@@ -52,13 +53,17 @@ class RunDiagnosis(NamedTuple):
 
 
 def diagnose_run(
-    stores: Stores, settings: RunSettings, chosen: ChosenHarnesses, environ: Mapping[str, str]
+    stores: Stores,
+    tasks: TaskIndex,
+    settings: RunSettings,
+    chosen: ChosenHarnesses,
+    environ: Mapping[str, str],
 ) -> RunDiagnosis:
     """Find out whether a run of the `chosen` agents would start. Starts none, writes nothing."""
     findings = list(find_git_problems(stores.project.root, settings, environ))
     has_git = not any(one.code in ("D101", "D103") for one in findings)
     try:
-        settings = resolve_checks(stores, settings, environ)
+        settings = resolve_checks(stores, tasks, settings, environ)
     except CubError as error:
         findings += [Finding.from_error("D301", error)] if has_git else []
     findings += _find_check_problems(stores, settings, environ)

@@ -19,6 +19,7 @@ from cub.git.worktree import require_repository
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
 from cub.repomap.stack.command_lines import find_install_command
+from cub.store.task_index import TaskIndex
 
 _MAX_TASKS_READ = 20  # to find one without a check
 # What a tool says of a script, target or subcommand that does not exist.
@@ -37,16 +38,15 @@ def list_unconfigured_checks(stores: Stores, environ: Mapping[str, str]) -> dict
 
 
 def resolve_checks(
-    stores: Stores, settings: RunSettings, environ: Mapping[str, str]
+    stores: Stores, tasks: TaskIndex, settings: RunSettings, environ: Mapping[str, str]
 ) -> RunSettings:
     """Return the settings, with the proposed checks if a task would have none.
 
-    Raises CubError if there is nothing to propose, and the person has not said that no check is
-    needed.
+    `tasks` has those that the run is going to add. Raises CubError if there is nothing to propose,
+    and the person has not said that no check is needed.
     """
     if settings.checks or not settings.uses_task_checks:
         return settings
-    tasks = stores.backend.read_tasks()
     queue = list_runnable_tasks(tasks, stores, settings.options)[:_MAX_TASKS_READ]
     unchecked = [task.id for task in queue if not tasks.read_record(task.id).get("checks")]
     if not unchecked:

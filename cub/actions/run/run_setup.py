@@ -119,7 +119,7 @@ def prepare_run(
         settings.harnesses, settings.harness_configs, stores.root, environment.environ
     )
     require_startable(tasks, stores, options)
-    settings = resolve_checks(stores, settings, environment.environ)
+    settings = resolve_checks(stores, tasks, settings, environment.environ)
     approved_checks = require_trust(stores, settings)
     missing = find_unusable_agents(chosen.harnesses, settings, stores.project, environment.environ)
     harnesses = require_available(chosen.harnesses, missing)

@@ -30,10 +30,10 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
     from cub.project.config_layers import resolve_config
 
     layers = resolve_config(stores.project, os.environ, profile)
-    run = _find_obstacles(stores, resolve_settings(layers.values, options))
     tasks = stores.backend.read_tasks()
     require_startable(tasks, stores, options)
     options, new_tasks = make_new_tasks(stores, tasks, options)
+    run = _find_obstacles(stores, tasks, resolve_settings(layers.values, options))
     require_label(tasks, options.label)
     queue = list_runnable_tasks(tasks, stores, options)
     if json:
@@ -104,7 +104,7 @@ class _RunPreview(NamedTuple):
     is_trusted: bool
 
 
-def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
+def _find_obstacles(stores: Stores, tasks: TaskIndex, settings: RunSettings) -> _RunPreview:
     from cub.actions.doctor.run_problems import diagnose_run
     from cub.actions.run.agent_programs import (
         describe_model_choice,
@@ -118,7 +118,7 @@ def _find_obstacles(stores: Stores, settings: RunSettings) -> _RunPreview:
 
     chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, os.environ)
     require_repository(stores.project.root)
-    diagnosis = diagnose_run(stores, settings, chosen, os.environ)
+    diagnosis = diagnose_run(stores, tasks, settings, chosen, os.environ)
     settings = diagnosis.settings
     stopping = [finding for finding in diagnosis.findings if finding.stops_run]
     refusals = [append_hint(one.message, one.fix) for one in stopping]

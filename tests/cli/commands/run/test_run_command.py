@@ -14,6 +14,7 @@ import pytest
 from cub.actions.run.run_folders import RunFolder
 from cub.actions.run.run_status import read_status
 from cub.files.signed_state import find_project_state
+from tests.actions.helpers import put_programs
 from tests.actions.run.shop import CHECK, Shop, surroundings
 from tests.cli.commands.run.started import WAIT, start_run, started
 from tests.cli.terminal import in_terminal
@@ -236,6 +237,21 @@ def test_a_first_task_needs_no_other(bakery: Shop, cub: Cub) -> None:
     assert done.code == 0, done.err
     (task,) = bakery.tasks()
     assert task.is_done
+
+
+def test_the_tests_of_the_project_decide_on_a_first_task(bakery: Shop, cub: Cub) -> None:
+    bakery.client(WRITE)
+    bakery.write("pyproject.toml", '[project]\nname = "oven"\n[tool.pytest.ini_options]\n')
+    git(bakery.root, "add", ".")
+    git(bakery.root, "commit", "-qm", "Configure")
+    programs = put_programs(bakery.root.parent / "bin", "python", script="echo 1 passed in 0.01s")
+    path = f"{programs}{os.pathsep}{bakery.environ['PATH']}"
+    shown = cub("run", "--trust", "--dry-run", "Sell the bread", PATH=path).out
+    assert "check: python -m pytest, from pyproject.toml" in shown
+    done = cub("run", "--trust", "Sell the bread", PATH=path)
+    assert done.code == 0, done.err
+    (end,) = bakery.ledger("attempt_end")
+    assert (end["ok"], [check["cmd"] for check in end["checks"]]) == (True, ["python -m pytest"])
 
 
 def test_one_word_is_a_task_or_a_slip(ready: Shop, cub: Cub) -> None:
