@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from threading import Event as ThreadEvent
+from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 from cub.cli import output
@@ -22,8 +24,14 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def show_live_panel(status: RunStatus, stop: StopRequest) -> Iterator[Callable[[str], None]]:
-    """Show the status of a run, refreshed all the time; yield what prints lines above it."""
+def show_live_panel(
+    status: RunStatus, stop: StopRequest, seconds: float = 0.25
+) -> Iterator[Callable[[str], None]]:
+    """Show the status of a run, refreshed every few `seconds`; yield what prints lines above it.
+
+    Rich finds the top of the status in one step and draws it in another one. A thread that draws
+    fewer rows between the two would have printed lines erased, so only one draws at a time.
+    """
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -31,15 +39,30 @@ def show_live_panel(status: RunStatus, stop: StopRequest) -> Iterator[Callable[[
     console = Console(
         emoji=False, highlight=False, color_system="auto" if output.has_color() else None
     )
+    drawing, ended = Lock(), ThreadEvent()
+
+    def print_line(line: str) -> None:
+        with drawing:
+            console.print(Text.from_ansi(output.format_for_terminal(line)), soft_wrap=True)
+
+    def keep_refreshing() -> None:
+        while not ended.wait(seconds):
+            with drawing:
+                live.refresh()
+
     with Live(
         get_renderable=lambda: _make_table(status, stop),
         console=console,
-        refresh_per_second=4,
+        auto_refresh=False,
         transient=True,
-    ):
-        yield lambda line: console.print(
-            Text.from_ansi(output.format_for_terminal(line)), soft_wrap=True
-        )
+    ) as live:
+        thread = Thread(target=keep_refreshing, daemon=True)
+        thread.start()
+        try:
+            yield print_line
+        finally:
+            ended.set()
+            thread.join()
 
 
 def _make_table(status: RunStatus, stop: StopRequest) -> Table:
