@@ -221,7 +221,7 @@ def _find_reason(index: LockedIndex, merge: FastForward) -> str:
     if (_read_branch(index.checkout.toplevel, "HEAD") or "HEAD") != merge.ref:
         return "another branch was checked out just now"
     if operation := find_operation(index.checkout):
-        return f"{operation} is in progress in your checkout"
+        return f"{operation} is in progress in your checkout (finish or abort it)"
     prepare_index(index, merge)
     return find_obstacle(index, merge)
 

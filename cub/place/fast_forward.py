@@ -103,7 +103,7 @@ def find_obstacle(index: LockedIndex, merge: FastForward) -> str:
         if is_foreign or not _is_justified(top, path, change, tracked.get(path)):
             return _describe_obstacle(top, path)
     if path := _find_staged_conflict(index, merge, changes):
-        return f"{path}, which you have staged, is in the way"
+        return f"{path}, which you have staged, is in the way (commit or unstage it)"
     words = ("read-tree", "-m", "-u", "--dry-run", merge.start, merge.commit)
     if not try_git(top, *words, environ=index.environ).exit_code:
         return ""
@@ -191,13 +191,14 @@ def _is_justified(toplevel: Path, path: str, change: Change, entry: IndexEntry |
 
 
 def _describe_obstacle(toplevel: Path, path: str) -> str:
-    words = "is in the way" if _exists(toplevel, path) else "is deleted in your checkout"
-    return f"{path} {words}"
+    if _exists(toplevel, path):
+        return f"{path} is in the way (move or delete it)"
+    return f"{path} is deleted in your checkout (restore it)"
 
 
 def _describe_refusal(stderr: bytes) -> str:
     text = decode_output(stderr)
     if match := _REFUSAL.search(text):
-        return f"your changes to {match[1]} are in the way"
+        return f"your changes to {match[1]} are in the way (commit or stash them)"
     lines = text.strip().splitlines() or ["git refused without a reason"]
     return lines[0].removeprefix("error: ").removeprefix("fatal: ")

@@ -261,7 +261,7 @@ def test_edits_in_the_way_block_and_nothing_changes(top: Path, attempt: Attempt,
 def test_the_reason_names_the_file(top: Path, attempt: Attempt) -> None:
     edit("a.txt", b"mine\n")(top)
     result = attempt.accept(attempt.commit(WORK))
-    assert result.reason == "your changes to a.txt are in the way"
+    assert result.reason == "your changes to a.txt are in the way (commit or stash them)"
 
 
 def test_a_held_lock_stays_as_it_is(top: Path, attempt: Attempt) -> None:

@@ -246,7 +246,7 @@ class AcceptedWork:
 
 def explain_blocked(acceptance: Acceptance, task: str) -> str:
     """Say why a commit is not merged, and which commands a person runs to finish the task."""
-    return f"{acceptance.reason}: run `{acceptance.hint}`, then `cub task close {task}`"
+    return f"{acceptance.reason}; afterwards, run `{acceptance.hint}` and `cub task close {task}`"
 
 
 def name_kept_ref(run: str, task: str, number: int) -> str:

@@ -72,7 +72,7 @@ def test_what_a_person_s_file_keeps_from_being_merged_waits_for_them(shop: Shop)
     assert [event["status"] for event in done.of("recovered")] == ["parked"]
     (ref,) = git(shop.root, "for-each-ref", "--format=%(refname)", "refs/cub/kept").split()
     (end,) = shop.ledger("attempt_end")
-    assert f"run `git merge {ref}`, then `cub task close s-1`" in end["fail"]["reason"]
+    assert f"afterwards, run `git merge {ref}` and `cub task close s-1`" in end["fail"]["reason"]
     (shop.root / "c.py").unlink()
     git(shop.root, "merge", "-q", ref)
     assert (shop.root / "c.py").read_text() == "C\n"
