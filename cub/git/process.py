@@ -159,7 +159,7 @@ def make_git_environment(folder: Path) -> dict[str, str]:
     return strip_git_variables(os.environ) | {
         "LC_ALL": "C",
         "GIT_TERMINAL_PROMPT": "0",
-        # An agent could put other objects in the place of those that are to be put back.
+        # Commits are made of the objects themselves, whatever refs/replace shows instead.
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_CEILING_DIRECTORIES": str(folder.parent),
     }
