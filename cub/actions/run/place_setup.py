@@ -35,13 +35,14 @@ from cub.git.worktree import list_ignored_paths, read_head
 from cub.harness.base import Harness
 from cub.place.checkout import Checkout
 from cub.place.folder import PlaceFolder
-from cub.place.hooks import make_internal_commit
+from cub.place.hooks import make_commit, make_internal_commit
 from cub.place.place import Place
 from cub.place.place_settings import Base, PlaceSettings
 from cub.store.store_paths import STORE_FILES
 from cub.text import join_first
 
 _MAX_NAMED = 5  # files
+_CHANGES_MESSAGE = "Commit uncommitted changes before an attempt"
 
 
 def open_place(
@@ -157,10 +158,13 @@ def list_committed_stores(stores: Stores, checkout: Checkout, branch: str) -> tu
     return tuple(path for path in paths if path not in ignored)
 
 
-def commit_changes(place: Place, branch: str, stores: Sequence[str]) -> Base | None:
+def commit_changes(
+    place: Place, branch: str, stores: Sequence[str], *, is_merged: bool
+) -> Base | None:
     """Commit the person's changes of tracked files in cub's objects alone; None if there are none.
 
-    Raises CubError if git can't, for example in the middle of a merge.
+    The commit is the person's own if it `is_merged` with an attempt's. Raises CubError if git
+    can't, for example in the middle of a merge.
     """
     checkout, git = place.settings.checkout, place.tree
     head = read_head(checkout.toplevel).commit
@@ -173,7 +177,11 @@ def commit_changes(place: Place, branch: str, stores: Sequence[str]) -> Base | N
     tree = own.read_line("write-tree")
     if tree == own.read_line("rev-parse", f"{head}^{{tree}}"):
         return None
-    commit = make_internal_commit(place, tree, head)
+    commit = (
+        make_commit(place, tree, head, _CHANGES_MESSAGE)
+        if is_merged
+        else make_internal_commit(place, tree, head)
+    )
     return Base(commit, tree, branch, head)
 
 

@@ -237,7 +237,9 @@ def _require_trusted_files(context: RunContext) -> None:
     """Raise CubError if agents would execute files of the base that nobody has approved."""
     place, approved = context.place, context.approved_checks
     if context.settings.options.with_changes:
-        context.uncommitted_base = commit_changes(place, context.branch, context.committed_stores)
+        context.uncommitted_base = commit_changes(
+            place, context.branch, context.committed_stores, is_merged=context.settings.commits
+        )
     base = context.find_base()
     place.set_base(base)
     place.begin({})

@@ -88,6 +88,10 @@ def test_a_person_can_have_attempts_begin_with_their_changes(bakery: Shop) -> No
     bakery.write("kept.txt", "edited\n")
     assert bakery.run(with_changes=True).outcomes == ["ok"]
     assert (_files_of(bakery), _files_of(bakery, "HEAD~1")) == (["made.txt"], ["kept.txt"])
+    subject = "Commit uncommitted changes before an attempt"
+    shown = git(bakery.root, "log", "--format=%an %ae %cn %s", "-1", "HEAD~1")
+    name, email = (git(bakery.root, "config", f"user.{key}").strip() for key in ("name", "email"))
+    assert shown == f"{name} {email} {name} {subject}\n"
     assert bakery.dirt() == ""
     assert git(bakery.root, "show", "HEAD:made.txt") == "edited\n"
 
