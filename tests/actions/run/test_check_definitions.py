@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cub.files.signed_state import find_project_state
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Done, Shop
 from tests.conftest import git
 from tests.examples import keep_few
-from tests.processes.programs import until
 
 MAKE = "make -s test"
 TESTS = """import unittest
@@ -184,28 +182,3 @@ def test_a_failing_test_is_not_fixed_by_its_end(shop: Shop, gone: str) -> None:
     shop.commit("broken")
     title = "Fix the failing test in test_ovens.py"
     assert _attempt(shop, f"rm test_all.py; {gone}", title).outcomes == ["tests_removed"]
-
-
-@pytest.mark.thorough
-def test_a_kill_while_earlier_definitions_run_loses_nothing(shop: Shop) -> None:
-    """The next run restores the files; what the attempt made of all of them is in its folder."""
-    find = "K=$(ps -o ppid= $$ | tr -d ' '); C=$(ps -o ppid= $K | tr -d ' ')"
-    shop.write("ci/check.sh", f"test ! -e new.txt || {{ {find}; kill -9 $C; sleep 30; }}\n")
-    shop.commit("check")
-    shop.task()
-    shop.client("cat > /dev/null; echo true > ci/check.sh; echo > new.txt; echo A > ovens.py")
-    shop.set_checks(". ./ci/check.sh")
-    assert shop.call("run", "--once", "--trust", "--harness", "mine").code == -9
-    state = find_project_state(shop.root)
-    assert until(lambda: any(state.glob("runs/*/*/*/checked")))
-    assert "true" not in (shop.root / "ci/check.sh").read_text()
-    shop.client("cat > /dev/null; echo C > c.py")
-    done = shop.run()
-    assert done.outcomes == ["ok"]
-    assert "stays" not in done.notices
-    assert shop.dirt() == ""
-    assert not (shop.root / "new.txt").exists()
-    (patch,) = shop.cub.glob("runs/*/s-1/1/changes.patch")
-    assert "+true" in patch.read_text()
-    (kept,) = shop.cub.glob("runs/*/s-1/1/definitions/ci/check.sh")
-    assert kept.read_text() == "true\n"

@@ -228,9 +228,7 @@ def test_a_check_of_one_of_two_lines_of_a_task_is_asked_about(bakery: Shop, stat
 
 
 @pytest.mark.thorough
-def test_a_branch_that_the_run_switches_to_brings_no_checks_along(
-    bakery: Shop, state: Path
-) -> None:
+def test_a_branch_that_the_run_commits_to_brings_no_checks_along(bakery: Shop, state: Path) -> None:
     """What was looked at is another file then."""
     bakery.script({"*": [_SCRIPT]})
     bakery.configure(run={"branch": "other"})
@@ -247,7 +245,7 @@ def test_a_branch_that_the_run_switches_to_brings_no_checks_along(
     bakery.commit("there")
     git(bakery.root, "switch", "-q", "-")
     bakery.run(trust=False, harness="scripted")
-    assert git(bakery.root, "branch", "--show-current") == "other\n"
+    assert git(bakery.root, "branch", "--show-current") == "main\n"
     assert not (bakery.root.parent / "ran").exists()
     assert not [*state.rglob("trust.json")]
 

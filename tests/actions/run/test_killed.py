@@ -57,8 +57,8 @@ def test_the_next_run_goes_on(
     assert bakery.status() == "closed"
     assert bakery.log() == ["task(s-1): Do s-1", "start", "start"]
     assert bakery.dirt() == "?? notes.txt\n"
-    (left_out,) = bakery.cub.glob("runs/*/s-1/*/left-out/.env")
-    assert left_out.read_text() == "API_KEY=1\n"
+    left_out = {path.read_text() for path in bakery.cub.glob("runs/*/s-1/*/left-out/.env")}
+    assert left_out == {"API_KEY=1\n"}
     assert (bakery.root / "notes.txt").read_bytes() == b"a person's, unknown to git\r\n"
     assert (bakery.root / "kept.txt").read_text() == "kept\n"
     assert (bakery.root / "work.txt").read_text() == "mended\n"

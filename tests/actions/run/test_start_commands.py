@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 import time
-from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from cub.actions.run.run_context import RunRefusedError
 from cub.errors import CubError
 from cub.store.events import Event
 from tests.actions.run.conftest import CopyShop
-from tests.actions.run.shop import Done, Shop, alive
+from tests.actions.run.shop import Done, Shop
 from tests.actions.run.sound import seen
 from tests.cli.commands.run.started import start_run
 from tests.conftest import git
+from tests.processes.programs import until
 
 _WORK = 'cat > /dev/null; echo x > "made-$CUB_TASK"'
 
@@ -150,15 +151,13 @@ def test_one_is_in_the_attempt(stocked: Shop) -> None:
 
 @pytest.mark.thorough
 def test_a_kill_ends_one_and_the_next_run_goes_on(stocked: Shop) -> None:
-    fifo = Path(stocked.environ["HOME"]) / "pid"
-    stocked.write("wait.sh", f'mkfifo "{fifo}"; echo $$ > "{fifo}"; exec sleep 1000\n')
-    run = start_run(stocked, "--no-checks", "--json", "--exec", "sh wait.sh")
-    deadline = time.monotonic() + 20
-    while not fifo.exists():
-        assert time.monotonic() < deadline
-    pid = int(fifo.read_text())
+    run = start_run(stocked, "--no-checks", "--json", "--exec", "exec sleep 4721")
+    assert until(_is_waiting)
     run.process.kill()
     run.communicate()
-    while alive([pid]):
-        assert time.monotonic() < deadline
+    assert until(lambda: not _is_waiting())
     assert stocked.run().outcomes == ["ok"]
+
+
+def _is_waiting() -> bool:
+    return any(one.info["cmdline"] == ["sleep", "4721"] for one in psutil.process_iter(["cmdline"]))

@@ -321,12 +321,13 @@ def test_a_confirmation_needs_a_person(ready: Shop, cub: Cub) -> None:
 def test_a_person_sees_the_commands_and_decides(
     ready: Shop, home: Path, answer: str, code: int
 ) -> None:
-    words = ("run", "--trust", "--no-checks", "--confirm-context-exec", "--exec", "touch made")
+    words = ("run", "--trust", "--no-checks", "--confirm-context-exec", "--exec", "echo made")
     screen = in_terminal(*words, cwd=ready.root, home=home, answer=answer, at="Run this command?")
-    assert "CLI Command 1 (--exec): touch made" in screen.text
+    assert "CLI Command 1 (--exec): echo made" in screen.text
     assert screen.code == code
     assert ("no context command ran" in screen.text) is (answer == "n\n")
-    assert (ready.root / "made").exists() is (code == 0)
+    prompts = [path.read_text() for path in ready.cub.glob("runs/*/s-1/1/prompt.md")]
+    assert ["\nmade\n" in prompt for prompt in prompts] == [True] * (code == 0)
 
 
 @pytest.mark.parametrize("words", [(), ("--trust", "--harness", "gone")])
