@@ -14,6 +14,7 @@ import pytest
 from cub.actions.run.check_comparison import CheckComparison, checks_to_json
 from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.run_folders import START_FILE, RunFolder
+from cub.actions.run.run_status import AttemptRow, RunStatus
 from cub.checks.failing_items import FailingItem
 from cub.cli.json_output import review_to_json
 from cub.store.ledger import Ledger
@@ -452,6 +453,9 @@ def _runs(scene: Scene) -> None:
     budget = ("--budget-usd", "0.001", "--check", "test ! -e bread.txt")
     scene.lines("run-event", place.root, *run, "works", *budget, code=1)
     scene.json("runs", place.root, "run", "status")  # of the only one that there is
+    status = RunStatus(run="r", running={"s-1": AttemptRow(harness="works", task="s-1")})
+    runs = [{**status.to_json(), "alive": True}]
+    scene.take("runs", (), {"v": 1, "root": place.root.as_posix(), "runs": runs})
     scene.lines("run-event", place.root, *run, "locked", "--no-checks", code=1)
     scene.lines("run-event", place.root, *run, "auto", "--task", "s-2", "--no-checks", "--once")
     scene.lines("run-event", place.root, *run, "stuck", "--once", "--no-checks", code=1)
@@ -485,12 +489,9 @@ def _leave_known_failures(scene: Scene, place: Shop, *words: str) -> None:
 
 
 def _work_apart(scene: Scene, place: Shop, *words: str) -> None:
-    """Leave changes on a branch beside a commit, that no check has judged."""
-    made = git(place.root, "commit-tree", "-p", "HEAD", "-m", "Bake", "HEAD^{tree}")
-    git(place.root, "branch", "night", made.strip())
-    unjudged = {**SETTINGS, "accept_unverified": True, "checks": [NO_TEST]}
-    place.configure(run={**unjudged, "commit": False})
-    scene.lines("run-event", place.root, *words, "--branch", "night")
+    """Commit to a branch that is not checked out."""
+    place.configure(run={**SETTINGS, "accept_unverified": True, "checks": [NO_TEST]})
+    scene.lines("run-event", place.root, *words, "--branch", "night", "--jobs", "2")
     place.configure(run={**SETTINGS, "accept_unverified": True})
 
 

@@ -63,7 +63,8 @@ def scene(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
 )
 def test_what_is_printed_is_what_the_schemas_say(story: Story, scene: Scene) -> None:
     story.tell(scene)
-    assert [wrong for name, value in scene.values if (wrong := fault(name, value))] == []
+    faults = [wrong for name, value in scene.values if (wrong := fault(name, value))]
+    assert not faults, "\n".join(dict.fromkeys(faults))
     calls = [words for _, words in scene.calls]
     for name, shared in story.schemas.items():
         values = [value for schema, value in scene.values if schema == name]

@@ -113,7 +113,7 @@ def _finish_attempt(stores: Stores, folder: RunFolder, files: AttemptFolder) -> 
     """
     start = files.read_state(run_folders.START_FILE)
     decision = files.read_state(run_folders.DECISION_FILE)
-    place = _open_place(stores, start)
+    place = _open_place(stores, files, start)
     messages = _take_over_edits(stores, place, str(start.get("task")))
     if decision.get("ok"):
         done = _carry_out(stores, files, decision, place, start)
@@ -133,12 +133,15 @@ def _finish_attempt(stores: Stores, folder: RunFolder, files: AttemptFolder) -> 
     return [result, *notices]
 
 
-def _open_place(stores: Stores, start: dict[str, Any]) -> Place:
-    """Return the place of a killed attempt, with the walls that it had for hooks and filters."""
+def _open_place(stores: Stores, files: AttemptFolder, start: dict[str, Any]) -> Place:
+    """Return the place of a killed attempt, with the walls that it had for hooks and filters.
+
+    An attempt of an older cub has none: then this one has no files.
+    """
     excluded = tuple(map(str, start.get("excluded", ())))
-    checkout, kind = find_checkout(stores.root), PlaceKind(*start["kind"])
-    settings = PlaceSettings(checkout, stores.root, kind, private=excluded)
-    return Place(PlaceFolder(Path(str(start.get("place", "")))), settings)
+    kind = PlaceKind(*start.get("kind", ("aside", "none", "")))
+    settings = PlaceSettings(find_checkout(stores.root), stores.root, kind, private=excluded)
+    return Place(PlaceFolder(Path(str(start.get("place", files.state / "place")))), settings)
 
 
 def _take_over_edits(stores: Stores, place: Place, task: str) -> list[str]:
