@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import psutil
@@ -30,6 +31,16 @@ PROGRAMS = {"claude-acp": "claude-agent-acp"}  # of agents whose name is another
 Replies = Iterable[Reply] | Callable[[RecordedRequest], Reply]
 # Every line of `wrong` is a failing test.
 CHECK = "sed 's/.*/FAILED tests\\/test_a.py::&/' wrong; test ! -s wrong && echo 1 passed"
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder outside of /dev: Codex's sandbox has a /dev of its own, without /dev/shm."""
+    if not tmp_path.is_relative_to("/dev"):
+        yield tmp_path
+        return
+    with TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 @dataclass

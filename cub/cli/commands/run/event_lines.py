@@ -188,8 +188,6 @@ def _list_commits(lines: Collection[str], tasks: Mapping[str, str], count: int) 
 
 def _format_branch(branch: Mapping[str, Any], tasks: Mapping[str, str]) -> Iterator[str]:
     name, count = branch["name"], branch["n"]
-    if branch.get("left"):
-        yield f"What is not committed stays in {branch['left']}."
     if not count:
         yield f"There is nothing to merge: {name} has no commit that is not here."
         return
