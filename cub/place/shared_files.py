@@ -42,6 +42,8 @@ _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")  # of a folder with any name
 # Compiled from sources beside them, such as by `setup.py build_ext --inplace`.
 _METADATA_SUFFIX = ".egg-info/"
 _EXTENSION_SUFFIXES = (".so", ".pyd", ".node", ".dylib")
+# An installation writes them beside the sources, which import them (setuptools-scm, hatch-vcs).
+_VERSION_FILES = ("_version.py", "version.py", "__version__.py", "_scm_version.py")
 _OWN_FOLDER = ".cub"
 _MAX_FILES = 10_000
 _MAX_BYTES = 1 << 30
@@ -138,11 +140,11 @@ def list_stale_extensions(included: Iterable[str], changed: Iterable[str]) -> li
 
 
 def _iter_built_files(toplevel: Path, entries: Iterable[str]) -> Iterator[str]:
-    """Yield compiled extensions beside sources, and the metadata of old editable installs: without
-    them, the sources can't be imported.
+    """Yield compiled extensions beside sources, versions, and the metadata of old editable
+    installs: without them, the sources can't be imported.
     """
     for path in entries:
-        if path.endswith(_EXTENSION_SUFFIXES):
+        if path.endswith(_EXTENSION_SUFFIXES) or PurePosixPath(path).name in _VERSION_FILES:
             yield path
         elif path.endswith(_METADATA_SUFFIX):
             yield from (f"{path}{name}" for name in os.listdir(toplevel / path)  # noqa: PTH208
