@@ -229,7 +229,8 @@ def test_too_much_to_copy_is_refused(folder: Folder, tmp_path: Path) -> None:
 def test_what_was_built_beside_sources_is_included(folder: Folder) -> None:
     folder.write(".gitignore", f"{_IGNORED}*.egg-info/\n_version.py\n")
     folder.commit()
-    for path in ("src/a/_version.py", "src/_fast.cpython-312-x86_64-linux-gnu.so", "src/a.egg-info/PKG-INFO",
+    for path in ("src/a/_version.py",
+                 "src/_fast.cpython-312-x86_64-linux-gnu.so", "src/a.egg-info/PKG-INFO",
                  "data/b.so", "src/a.egg-info/x/y", "node_modules/c.so", ".cub/d.so",
                  ".env"):  # fmt: skip
         folder.write(path)
