@@ -71,8 +71,16 @@ def test_an_outcome_is_held_to_what_the_files_deserve(
     assert said.startswith(explained) if explained else said == ""
 
 
+# nyc 10 makes folders in the home directory itself, which is read-only in a place.
+_WRITES_HOME = pytest.mark.xfail(strict=True, reason="its checks make folders in HOME")
+_MARKS = {("is-callable", "right", "proposed"): (_WRITES_HOME,)}
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize(("name", "agent", "source"), CELLS)
+@pytest.mark.parametrize(
+    ("name", "agent", "source"),
+    [pytest.param(*cell, marks=_MARKS.get(cell, ())) for cell in CELLS],
+)
 def test_a_task_is_closed_where_its_code_is_mended(
     tmp_path: Path, name: str, agent: str, source: str
 ) -> None:
