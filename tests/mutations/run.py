@@ -29,18 +29,18 @@ RUN = (
     Mutation(
         "what a formatter left is committed unchecked",
         "cub/actions/run/attempt_checks.py",
-        """, and ran again on that")
-        attempt.checks = yield from run_checks(context, attempt, run_folders.CHECKS_LOG)
+        """take_edits_of_checks(changed))
+        checks = yield from _run_checks(context, attempt)
 """,
-        """, and ran again on that")
+        """take_edits_of_checks(changed))
 """,
         ("tests/actions/run/test_odd_checks.py",),
     ),
     Mutation(
         "what a hook made of the files is committed unchecked",
         "cub/actions/run/acceptance.py",
-        "        verdict = yield from _check_again(context, attempt)\n        if not",
-        "        if not",
+        "again = yield from _check_again(context, replace(attempt, tree=hooks.tree))",
+        "again = judged._replace(attempt=replace(attempt, tree=hooks.tree))",
         ("tests/actions/run/test_hooks.py",),
     ),
     Mutation(

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cub.actions.run import failures, run_folders
-from cub.actions.run.attempt_checks import run_checks, take_edits_of_checks
-from cub.actions.run.attempt_state import Attempt, save_records
+from cub.actions.run.attempt_checks import run_final_checks
+from cub.actions.run.attempt_values import AttemptResult, JudgedAttempt
 from cub.actions.run.check_comparison import format_failure_count
 from cub.actions.run.end_event import make_end_event
 from cub.actions.run.retry_policy import Disposition
@@ -34,7 +33,6 @@ from cub.place.acceptance import (
 )
 from cub.place.changes import add_checkout_files, write_patch
 from cub.place.hooks import (
-    HookResult,
     has_commit_hooks,
     make_commit,
     make_internal_commit,
@@ -49,142 +47,142 @@ from cub.store.task_schema import CLOSED
 from cub.text import join_first
 
 KEPT_REFS = "refs/cub/kept/"
-Steps = Generator[Event, None, tuple[str, Verdict]]
+Steps = Generator[Event, None, JudgedAttempt]
 
 
-def accept_attempt(context: RunContext, attempt: Attempt, verdict: Verdict) -> Steps:
-    """Return the attempt's commit, "" for none, and the verdict, which this may change."""
-    if not (attempt.changes or attempt.head):
-        return "", verdict
+def accept_attempt(context: RunContext, judged: JudgedAttempt) -> Steps:
+    """Bring the attempt's work into the checkout; return it with its commit, or as failed."""
+    if not (judged.attempt.changes or judged.attempt.head):
+        return judged
     with context.turn:  # else each acceptance would outdate the checks of the others
-        return (yield from _accept_in_turn(context, attempt, verdict))
+        return (yield from _accept_in_turn(context, judged))
 
 
-def _accept_in_turn(context: RunContext, attempt: Attempt, verdict: Verdict) -> Steps:
+def _accept_in_turn(context: RunContext, judged: JudgedAttempt) -> Steps:
+    message = ""
     while True:
-        if failure := (yield from _merge_newer_commits(context, attempt)):
-            return "", failure
-        message = ""
-        if context.settings.commits:
-            message = build_commit_message(context, attempt, verdict)
-        hooks = yield from _run_hooks(context, attempt, message)
-        if isinstance(hooks, Verdict):
-            return "", hooks
+        judged = yield from _merge_newer_commits(context, judged)
+        if judged.verdict.is_ok and context.settings.commits:
+            message = build_commit_message(context, judged)
+            judged, message = yield from _run_hooks(context, judged, message)
+        if not judged.verdict.is_ok:
+            return judged
+        attempt = judged.attempt
         with context.lock:
             if context.find_base().commit not in ("", attempt.base.commit):
                 continue  # the person has committed
             if not context.settings.commits:
-                return _apply_changes(context, attempt, verdict)
-            head, acceptance = _commit(context, attempt, verdict, hooks.message)
+                _apply_changes(context, judged)
+                return judged
+            judged, acceptance = _commit(context, judged, message)
         if acceptance.state == "merged":
-            return head, verdict
+            return judged
         if acceptance.state == "blocked":
-            return "", Verdict(failures.NOT_MERGED, explain_blocked(acceptance, attempt.task_id))
+            reason = explain_blocked(acceptance, attempt.spec.task_id)
+            return JudgedAttempt(attempt, Verdict(failures.NOT_MERGED, reason))
 
 
-def _merge_newer_commits(
-    context: RunContext, attempt: Attempt
-) -> Generator[Event, None, Verdict | None]:
-    """Have the attempt begin from the branch as it is by now; return why that fails, or None."""
-    tip = context.find_base()
+def _merge_newer_commits(context: RunContext, judged: JudgedAttempt) -> Steps:
+    """Have the attempt begin from the branch as it is by now, and judge it again."""
+    attempt, tip = judged.attempt, context.find_base()
     if tip.commit in ("", attempt.base.commit):
-        return None
-    git, base = attempt.place.tree, attempt.base
-    commit = make_internal_commit(attempt.place, attempt.tree, base.commit)
-    merged = rebase_commit(git, commit, tip.commit, base.commit)
-    newer = _describe_newer_commits(attempt, tip)
+        return judged
+    place, base = attempt.spec.place, attempt.base
+    commit = make_internal_commit(place, attempt.tree, base.commit)
+    merged = rebase_commit(place.tree, commit, tip.commit, base.commit)
+    newer = _describe_newer_commits(place, base.tip, tip.tip)
     if not merged.tree:
         what = f"{join_first(merged.conflicts) or merged.reason}: conflicts with {newer}"
-        return Verdict(failures.MERGE_CONFLICT, what, is_uncounted=True)
-    attempt.base, attempt.tree, attempt.head = tip, merged.tree, ""
-    attempt.place.set_base(tip)
+        return JudgedAttempt(attempt, Verdict(failures.MERGE_CONFLICT, what, is_uncounted=True))
+    place.set_base(tip)
     text = "the branch has newer commits: checking both together"
-    yield context.make_event("notice", task=attempt.task_id, text=text)
-    verdict = yield from _check_again(context, attempt)
+    yield context.make_event("notice", task=attempt.spec.task_id, text=text)
+    attempt, verdict, *_ = yield from _check_again(context, attempt.move_base(tip, merged.tree))
     if verdict.is_ok:
-        return None
-    attempt.notices.append(f"it passed alone, and fails together with {newer}")
-    return verdict._replace(reason=f"together with newer commits: {verdict.reason}")
+        return judged._replace(attempt=attempt)
+    attempt.spec.notes.add(f"it passed alone, and fails together with {newer}")
+    reason = f"together with newer commits: {verdict.reason}"
+    return JudgedAttempt(attempt, verdict._replace(reason=reason))
 
 
-def _describe_newer_commits(attempt: Attempt, tip: Base) -> str:
+def _describe_newer_commits(place: Place, old: str, new: str) -> str:
     """Return the subjects of what was committed since the attempt began."""
-    words = ("log", "-4", "--no-show-signature", "--format=%s", f"{attempt.base.tip}..{tip.tip}")
-    answer = try_git(attempt.place.settings.checkout.toplevel, *words)
+    words = ("log", "-4", "--no-show-signature", "--format=%s", f"{old}..{new}")
+    answer = try_git(place.settings.checkout.toplevel, *words)
     subjects = decode_output(answer.stdout).splitlines()
     return f"newer commits ({'; '.join(subjects)})" if subjects else "newer changes"
 
 
 def _run_hooks(
-    context: RunContext, attempt: Attempt, message: str
-) -> Generator[Event, None, HookResult | Verdict]:
-    """Run the person's hooks, and the checks on what they have made of the files."""
-    place, limits = attempt.place, TimeLimits(context.settings.timeout, None)
-    if not (message and has_commit_hooks(place)):
-        return HookResult(attempt.tree, message)
+    context: RunContext, judged: JudgedAttempt, message: str
+) -> Generator[Event, None, tuple[JudgedAttempt, str]]:
+    """Run the person's hooks, and the checks on what they have made of the files.
+
+    Return the message as the hooks have left it, too.
+    """
+    attempt, limits = judged.attempt, TimeLimits(context.settings.timeout, None)
+    place = attempt.spec.place
+    if not has_commit_hooks(place):
+        return judged, message
     place.check_out(attempt.tree, attempt.head or attempt.base.commit)
     hooks = run_commit_hooks(place, attempt.tree, message, context.environ, limits)
     if hooks.failure:
-        return Verdict(failures.COMMIT_FAILED, hooks.failure)
+        return judged._replace(verdict=Verdict(failures.COMMIT_FAILED, hooks.failure)), ""
     if hooks.tree != attempt.tree:
-        attempt.tree = hooks.tree
-        attempt.notices.append("a hook changed the files, and the checks ran again on that")
-        verdict = yield from _check_again(context, attempt)
-        if not verdict.is_ok:
-            reason = f"after a hook changed the files: {verdict.reason}"
-            return Verdict(failures.COMMIT_FAILED, reason)
-    return hooks
+        attempt.spec.notes.add("a hook changed the files, and the checks ran again on that")
+        again = yield from _check_again(context, replace(attempt, tree=hooks.tree))
+        if not again.verdict.is_ok:
+            reason = f"after a hook changed the files: {again.verdict.reason}"
+            return again._replace(verdict=Verdict(failures.COMMIT_FAILED, reason)), ""
+        judged = judged._replace(attempt=again.attempt)
+    return judged, hooks.message
 
 
-def _check_again(context: RunContext, attempt: Attempt) -> Generator[Event, None, Verdict]:
-    """Run the checks on the attempt's tree, which is another one now; return the verdict."""
-    attempt.checks = yield from run_checks(context, attempt, run_folders.CHECKS_LOG)
-    if take_edits_of_checks(context, attempt):
-        attempt.checks = yield from run_checks(context, attempt, run_folders.CHECKS_LOG)
-    assert attempt.evidence is not None
-    return judge_by_checks(attempt.checks, attempt.evidence, excuses=True)
+def _check_again(context: RunContext, attempt: AttemptResult) -> Steps:
+    """Run the checks on the attempt's tree, which is another one now."""
+    attempt, _ = yield from run_final_checks(context, attempt)
+    verdict = judge_by_checks(attempt.checks, attempt.evidence, excuses=True)
+    return JudgedAttempt(attempt, verdict)
 
 
 def _commit(
-    context: RunContext, attempt: Attempt, verdict: Verdict, message: str
-) -> tuple[str, Acceptance]:
+    context: RunContext, judged: JudgedAttempt, message: str
+) -> tuple[JudgedAttempt, Acceptance]:
     """Record the outcome, commit it with the work, and bring the commit into the checkout."""
+    attempt, spec, stores = judged.attempt, judged.attempt.spec, context.committed_stores
     decision = {
         "ok": True,
-        "no_change": verdict.no_change,
+        "no_change": judged.verdict.no_change,
         "tree": attempt.tree,
         "parent": attempt.head or attempt.base.commit,
         "base": list(attempt.base),
-        "stores": context.committed_stores,
+        "stores": stores,
         "message": message,
-        "event": make_end_event(context, attempt, verdict, ""),
+        "event": make_end_event(context, judged),
     }
-    attempt.files.write_state(run_folders.DECISION_FILE, decision)
-    stores = context.committed_stores
+    spec.files.write_state(run_folders.DECISION_FILE, decision)
     if stores:  # the commit contains them
-        attempt.recorded = _record_before_commit(context, attempt, decision)
-    work = AcceptedWork.from_decision(attempt.place, decision, stores)
-    ref = name_kept_ref(context.folder.id, attempt.task_id, attempt.number)
+        judged = judged._replace(recorded=_record_before_commit(context, attempt, decision))
+    work = AcceptedWork.from_decision(spec.place, decision, stores)
+    ref = name_kept_ref(context.folder.id, spec.task_id, spec.number)
     try:
         head = work.make_commit()
     except CubError:  # such as of a program that signs
-        _withdraw_decision(context, attempt)
+        _withdraw_decision(context, spec.files)
         raise
-    attempt.files.write_state(run_folders.COMMIT_FILE, {"commit": head, "ref": ref})
+    spec.files.write_state(run_folders.COMMIT_FILE, {"commit": head, "ref": ref})
     acceptance = work.bring_into_checkout(head, ref)
     if acceptance.state == "merged":
         _keep_results(context, attempt, head)
-        return head, acceptance
-    _withdraw_decision(context, attempt)
+        return judged._replace(head=head), acceptance
+    _withdraw_decision(context, spec.files)
     work.replace_kept_commit(head, ref, is_blocked=acceptance.state == "blocked")
-    return head, acceptance
+    return judged._replace(recorded=None), acceptance
 
 
-def _withdraw_decision(context: RunContext, attempt: Attempt) -> None:
-    forget_decision(attempt.files)
-    if attempt.recorded:
-        withdraw_outcome(context.current_stores, attempt.recorded._asdict())
-        attempt.recorded = None
+def _withdraw_decision(context: RunContext, files: AttemptFolder) -> None:
+    forget_decision(files)
+    withdraw_outcome(context.current_stores, files)
 
 
 def forget_decision(files: AttemptFolder) -> None:
@@ -255,55 +253,54 @@ def name_kept_ref(run: str, task: str, number: int) -> str:
 
 
 def _record_before_commit(
-    context: RunContext, attempt: Attempt, decision: dict[str, Any]
+    context: RunContext, attempt: AttemptResult, decision: dict[str, Any]
 ) -> RecordedOutcome:
     """Record the outcome for the commit to contain, and write down how to withdraw it."""
     event, ended = decision["event"], Disposition(CLOSED)
     if attempt.head:  # the agent has committed, too
         event["git"]["parent"] = attempt.head
-    save = partial(save_records, attempt.files)
-    return record_outcome(
-        context, attempt.task_id, ended, event, attempt.edits,
-        no_change=decision["no_change"], save=save,
-    )  # fmt: skip
+    no_change, files = decision["no_change"], attempt.spec.files
+    stores = context.current_stores
+    return record_outcome(stores, event, ended, attempt.edits, no_change=no_change, files=files)
 
 
-def _keep_results(context: RunContext, attempt: Attempt, head: str) -> None:
+def _keep_results(context: RunContext, attempt: AttemptResult, head: str) -> None:
     """Store what the checks said for the tree of the commit, from which the next attempt begins."""
-    tree = attempt.place.tree.read_line("rev-parse", f"{head}^{{tree}}")
+    tree = attempt.spec.place.tree.read_line("rev-parse", f"{head}^{{tree}}")
     for comparison in attempt.checks:
         context.check_runner.store_result(tree, comparison.check)
 
 
-def build_commit_message(context: RunContext, attempt: Attempt, verdict: Verdict) -> str:
+def build_commit_message(context: RunContext, judged: JudgedAttempt) -> str:
     """Return the commit's message, with what a reviewer has to know."""
-    text = render_commit_message(context.settings.message_template, attempt.task)
+    spec, verdict = judged.attempt.spec, judged.verdict
+    text = render_commit_message(context.settings.message_template, spec.task)
     if verdict.doubt:
         text += f"\n\nNo check has decided whether it is done: {verdict.doubt}."
     if count := verdict.known_failures:
         end = "excused" if verdict.excuses else "left as before"
         text += f"\n\n{format_failure_count(count)} {end}."
-    if not attempt.review_notes:
+    if not spec.notes.review:
         return text
-    lines = "\n".join(f"- {note}" for note in attempt.review_notes)
+    lines = "\n".join(f"- {note}" for note in spec.notes.review)
     return f"{text}\n\nReview these changes:\n\n{lines}"
 
 
-def _apply_changes(context: RunContext, attempt: Attempt, verdict: Verdict) -> tuple[str, Verdict]:
+def _apply_changes(context: RunContext, judged: JudgedAttempt) -> None:
     """Apply the changes to the files of the checkout, for a run that does not commit."""
-    place, base = attempt.place, attempt.base
-    path = attempt.files.prepare_path(run_folders.PATCH_FILE)
+    attempt, spec, place = judged.attempt, judged.attempt.spec, judged.attempt.spec.place
+    base = attempt.base
+    path = spec.files.prepare_path(run_folders.PATCH_FILE)
     write_patch(place.tree, base.tree, attempt.tree, path)
-    event = make_end_event(context, attempt, verdict, "")
-    decision = {"ok": True, "no_change": verdict.no_change, "event": event}
-    attempt.files.write_state(run_folders.DECISION_FILE, decision)
+    event = make_end_event(context, judged)
+    decision = {"ok": True, "no_change": judged.verdict.no_change, "event": event}
+    spec.files.write_state(run_folders.DECISION_FILE, decision)
     apply_patch(place.settings.checkout.toplevel, path)
     path.unlink(missing_ok=True)
     commit = make_internal_commit(place, attempt.tree, base.commit)
     context.uncommitted_base = base._replace(commit=commit, tree=attempt.tree)
     for comparison in attempt.checks:
         context.check_runner.store_result(attempt.tree, comparison.check)
-    return "", verdict
 
 
 def apply_patch(toplevel: Path, patch: Path) -> None:

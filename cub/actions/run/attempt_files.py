@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import astuple, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from cub.actions.managed_files import CONSTITUTION, MANAGED_FILES, MAP
-from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.attempt_values import AttemptResult
 from cub.actions.run.new_files import (
     describe_left_out_files,
     describe_secrets,
@@ -15,11 +15,12 @@ from cub.actions.run.new_files import (
     take_out_secrets,
 )
 from cub.actions.run.run_context import RunContext
+from cub.actions.run.run_folders import START_FILE
 from cub.actions.tasks.current_attempt import write_attempt
 from cub.edit.section_writer import cut_own_section
 from cub.files.read_files import read_prefix
 from cub.place.agent_commits import bring_agent_commits, list_conflicts
-from cub.place.changes import drop_paths, read_files
+from cub.place.changes import drop_paths
 from cub.place.tree import TreeState
 from cub.project.config import CONFIG_FILE
 from cub.project.project import Project
@@ -34,29 +35,41 @@ _MAX_STORE = 256 << 20  # bytes
 _MAX_MANAGED = 4 << 20  # bytes
 
 
-class ResultFacts(NamedTuple):
-    """Hold what an agent left: the files, conflicts of a merge, and submodules with changes."""
+def begin_attempt(context: RunContext, attempt: AttemptResult) -> AttemptResult:
+    """Bring the agent's tree to the base, with the stores, and what cub has just written.
 
-    state: TreeState
-    conflicts: tuple[str, ...]
-    changed_submodules: tuple[str, ...]
-
-
-def begin_attempt(context: RunContext, attempt: Attempt) -> None:
-    """Bring the agent's tree to the base, with the stores, and what cub has just written."""
-    stores, place = context.initial_stores, attempt.place
+    What recovery needs is written down.
+    """
+    stores, place = context.initial_stores, attempt.spec.place
     prefix = place.settings.prefix
     names = [*STORE_FILES, *list_managed_files(stores.project)]
     paths = {name: (prefix / name).as_posix() for name in names}
-    old = read_files(place.tree, attempt.base.tree, paths.values())
+    old = attempt.read_files_before(paths.values())
     laid = dict[str, bytes]()
     for name, path in paths.items():
         data = _read_file(stores.root, name, _MAX_STORE if name in STORE_FILES else _MAX_MANAGED)
         if data and (name in STORE_FILES or _is_written_by_cub(name, old[path], data)):
             laid[path] = data
     place.begin(laid, [paths[name] for name in STORE_FILES if old[paths[name]]])
-    attempt.is_begun = True
-    write_attempt(place.folder.mailbox, attempt.task_id, context.folder.id)
+    write_attempt(place.folder.mailbox, attempt.spec.task_id, context.folder.id)
+    _save_start(context, attempt)
+    return replace(attempt, is_begun=True)
+
+
+def _save_start(context: RunContext, attempt: AttemptResult) -> None:
+    spec, place = attempt.spec, attempt.spec.place
+    start = {
+        "task": spec.task_id,
+        "n": spec.number,
+        "harness": spec.harness.name,
+        "at": context.timestamp,
+        "charged": spec.history.counted_attempts,
+        "place": place.folder.path.as_posix(),
+        "kind": astuple(place.settings.kind),
+        "base": list(attempt.base),
+        "excluded": place.list_excluded_paths(),
+    }
+    spec.files.write_state(START_FILE, start)
 
 
 def list_managed_files(project: Project) -> list[str]:
@@ -83,28 +96,35 @@ def _read_file(root: Path, name: str, max_bytes: int) -> bytes:
     return data if len(data) <= max_bytes else b""
 
 
-def read_result(context: RunContext, attempt: Attempt) -> ResultFacts:
-    """Take the files that the agent has left as the attempt's result.
+def read_files(
+    context: RunContext, attempt: AttemptResult
+) -> tuple[AttemptResult, TreeState, tuple[str, ...]]:
+    """Take the files that the agent has left as the attempt's; return their state and conflicts.
 
     New files that look like secrets are left out, and kept in the attempt's folder.
     """
-    place = attempt.place
-    attempt.state = state = place.read_state()  # first: it removes what git would wait for
+    spec, place = attempt.spec, attempt.spec.place
+    state = place.read_state()  # first: it removes what git would wait for
     conflicts = list_conflicts(place, context.environ)
-    attempt.head = bring_agent_commits(place, attempt.base, context.environ)
-    tree = place.take_forced_files(attempt.head, state.tree) if attempt.head else state.tree
-    attempt.tree = tree
-    if paths := take_out_secrets(place, attempt.files, attempt.changes):
-        attempt.tree = drop_paths(place.tree, tree, paths)
-        attempt.left_out_paths = paths
-        attempt.notices += [describe_secrets(paths), *describe_left_out_files(attempt.files)]
-    if attempt.head and (secrets := list_commit_secrets(place, attempt.base, attempt.head)):
-        attempt.head = ""
-        attempt.notices.append(
-            f"{describe_secrets(secrets)}: the run commits the work in a commit of its own"
-        )
-    if attempt.head and place.has_excluded_path(attempt.head):
-        attempt.head = ""  # such as a section that nobody has committed yet
+    head = bring_agent_commits(place, attempt.base, context.environ)
+    tree = place.take_forced_files(head, state.tree) if head else state.tree
+    attempt = replace(attempt, tree=tree, head=head)
+    if paths := take_out_secrets(place, spec.files, attempt.changes):
+        tree = drop_paths(place.tree, tree, paths)
+        attempt = replace(attempt, tree=tree, left_out_paths=tuple(paths))
+        spec.notes.add(describe_secrets(paths), *describe_left_out_files(spec.files))
+    if head and not _may_be_kept(attempt):
+        attempt = replace(attempt, head="")
     if attempt.head:
-        attempt.notices.append("there are commits that the run did not make")
-    return ResultFacts(state, conflicts, place.list_changed_submodules())
+        spec.notes.add("there are commits that the run did not make")
+    return attempt, state, conflicts
+
+
+def _may_be_kept(attempt: AttemptResult) -> bool:
+    """Return whether the agent's own commits have nothing that no commit may have."""
+    place = attempt.spec.place
+    if secrets := list_commit_secrets(place, attempt.base, attempt.head):
+        what = f"{describe_secrets(secrets)}: the run commits the work in a commit of its own"
+        attempt.spec.notes.add(what)
+        return False
+    return not place.has_excluded_path(attempt.head)  # such as a section that is not committed yet

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 from cub.actions.run import failures, run_folders
 from cub.actions.run.acceptance import accept_attempt
-from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.attempt_values import AttemptResult, JudgedAttempt
 from cub.actions.run.end_event import fingerprint_failure, make_end_event
 from cub.actions.run.retry_policy import Disposition, decide_disposition
 from cub.actions.run.run_context import RunContext
+from cub.actions.run.run_folders import AttemptFolder
 from cub.actions.run.task_queue import record_outcome, withdraw_outcome
 from cub.actions.run.verdict import Verdict
 from cub.errors import CubError
@@ -50,68 +51,77 @@ class AttemptOutcome:
 
 
 def finish_attempt(
-    context: RunContext, attempt: Attempt, verdict: Verdict
+    context: RunContext, judged: JudgedAttempt
 ) -> Generator[Event, None, AttemptOutcome]:
     """Accept the attempt or keep its changes as a patch, then record the outcome in the stores."""
-    head, is_broken = "", False
+    spec, is_broken = judged.attempt.spec, False
     try:
-        if verdict.is_ok:
-            head, verdict = yield from accept_attempt(context, attempt, verdict)
-        if not verdict.is_ok:
-            _keep_patch(attempt)
+        if judged.verdict.is_ok:
+            judged = yield from accept_attempt(context, judged)
+        if not judged.verdict.is_ok:
+            _keep_patch(judged.attempt)
     except (CubError, OSError) as error:
-        is_broken = verdict.is_ok and _is_accepted(context, attempt)
-        verdict = _judge_error(attempt, verdict, error, is_broken=is_broken)
-    ended = Disposition(CLOSED) if verdict.is_ok else _decide_disposition(context, attempt, verdict)
-    event = make_end_event(context, attempt, verdict, head)
+        is_broken = judged.verdict.is_ok and _is_accepted(context, spec.files)
+        judged = _judge_unfinished(judged, error, is_broken=is_broken)
+    attempt, verdict, _, update = judged
+    event, ended = make_end_event(context, judged), _decide(context, judged)
     with context.lock:
-        if attempt.recorded and not verdict.is_ok:
-            withdraw_outcome(context.current_stores, attempt.recorded._asdict())
-            attempt.recorded = None
-        update = attempt.recorded or record_outcome(
-            context, attempt.task_id, ended, event, attempt.edits, no_change=verdict.no_change
-        )
+        if update is None:
+            stores, edits = context.current_stores, attempt.edits
+            withdraw_outcome(stores, spec.files)
+            update = record_outcome(stores, event, ended, edits, no_change=verdict.no_change)
     if not is_broken:  # else the next run tries again to finish it
         result = {"event": event, "status": ended.status, "why": ended.reason}
-        attempt.files.write_state(run_folders.RESULT_FILE, result)
-        attempt.files.write_public_json(run_folders.RESULT_FILE, result)
+        spec.files.write_state(run_folders.RESULT_FILE, result)
+        spec.files.write_public_json(run_folders.RESULT_FILE, result)
     return AttemptOutcome(verdict, update.disposition, event, update.messages, is_broken)
 
 
-def _is_accepted(context: RunContext, attempt: Attempt) -> bool:
+def _is_accepted(context: RunContext, files: AttemptFolder) -> bool:
     """Return whether only the way into the checkout is left, which the next run can go."""
     last = run_folders.COMMIT_FILE if context.settings.commits else run_folders.DECISION_FILE
-    return bool(attempt.files.read_state(last))
+    return bool(files.read_state(last))
 
 
-def _judge_error(
-    attempt: Attempt, verdict: Verdict, error: CubError | OSError, *, is_broken: bool
-) -> Verdict:
-    """Return the verdict of an attempt that could not be finished; keep its changes as a patch."""
-    is_machine, failure = is_machine_error(error), failures.UNKNOWN
-    if is_machine and not is_broken:  # what the agent left may have filled the disk
+def _judge_unfinished(
+    judged: JudgedAttempt, error: CubError | OSError, *, is_broken: bool
+) -> JudgedAttempt:
+    """Judge an attempt that could not be finished; keep its changes as a patch."""
+    attempt, verdict = judged.attempt, judge_error(error)
+    if verdict.is_uncounted and not is_broken:  # what the agent left may have filled the disk
         with suppress(OSError):
-            empty_folder(attempt.place.folder.tree)
-    if verdict.is_ok and not is_broken:
+            empty_folder(attempt.spec.place.folder.tree)
+    if judged.verdict.is_ok and not is_broken:
         with suppress(CubError, OSError):
             _keep_patch(attempt)
-        failure = failure if is_machine else failures.COMMIT_FAILED
-    return Verdict(failure, describe_error(error), is_uncounted=is_machine)
+        if not verdict.is_uncounted:
+            verdict = verdict._replace(failure=failures.COMMIT_FAILED)
+    return JudgedAttempt(attempt, verdict)
 
 
-def _keep_patch(attempt: Attempt) -> None:
+def _keep_patch(attempt: AttemptResult) -> None:
     """Keep the changes of a failed attempt as a patch; the place begins anew."""
-    tree = attempt.tree or (attempt.place.read_state().tree if attempt.is_begun else "")
+    place = attempt.spec.place
+    tree = attempt.tree or (place.read_state().tree if attempt.is_begun else "")
     if tree:
-        path = attempt.files.prepare_path(run_folders.PATCH_FILE)
-        write_patch(attempt.place.tree, attempt.base.tree, tree, path)
+        path = attempt.spec.files.prepare_path(run_folders.PATCH_FILE)
+        write_patch(place.tree, attempt.base.tree, tree, path)
 
 
-def _decide_disposition(context: RunContext, attempt: Attempt, verdict: Verdict) -> Disposition:
+def _decide(context: RunContext, judged: JudgedAttempt) -> Disposition:
+    attempt, verdict = judged.attempt, judged.verdict
+    if verdict.is_ok:
+        return Disposition(CLOSED)
     if verdict.failure == failures.NOT_MERGED:
         return Disposition(PARKED, verdict.reason)
-    fingerprint = fingerprint_failure(attempt, verdict)
-    return decide_disposition(verdict, fingerprint, attempt.history, context.settings.max_attempts)
+    fingerprint, history = fingerprint_failure(attempt, verdict), attempt.spec.history
+    return decide_disposition(verdict, fingerprint, history, context.settings.max_attempts)
+
+
+def judge_error(error: CubError | OSError) -> Verdict:
+    """Return the verdict on an attempt that an error has ended."""
+    reason = describe_error(error)
+    return Verdict(failures.UNKNOWN, reason, is_uncounted=is_machine_error(error))
 
 
 def is_machine_error(error: BaseException) -> bool:

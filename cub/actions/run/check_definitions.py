@@ -10,14 +10,14 @@ from collections.abc import Generator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from cub.actions.run import failures, run_folders
-from cub.actions.run.attempt_checks import compare_result, run_check
-from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.attempt_checks import run_check
+from cub.actions.run.attempt_values import AttemptResult
 from cub.actions.run.check_comparison import CheckComparison, explain_unverified
 from cub.actions.run.check_inputs import ABSENT, InputState, find_changed_inputs, select_tests
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.steering_settings import restore_steering
 from cub.actions.run.task_text import mentions_path
-from cub.actions.run.verdict import AttemptEvidence, Verdict, judge_by_checks
+from cub.actions.run.verdict import Verdict, judge_by_checks
 from cub.git.objects import LINK_MODE
 from cub.place.changes import FileVersion, list_tree_files, read_files, replace_files
 from cub.store.events import Event
@@ -31,7 +31,7 @@ Versions = Mapping[str, FileVersion]
 
 
 def judge_by_old_definitions(
-    context: RunContext, attempt: Attempt, evidence: AttemptEvidence
+    context: RunContext, attempt: AttemptResult
 ) -> Generator[Event, None, Verdict | None]:
     """Return the verdict if the checks pass only as the attempt has changed them, or None.
 
@@ -43,7 +43,7 @@ def judge_by_old_definitions(
     unnamed = {
         path: old
         for path, old in list_changed_definitions(attempt).items()
-        if not mentions_path(attempt.task, path)
+        if not mentions_path(attempt.spec.task, path)
     }
     versions = _merge_versions(attempt, unnamed)
     commands = _list_commands(attempt) if versions else ()
@@ -52,12 +52,12 @@ def judge_by_old_definitions(
     names = join_first(list(versions))
     what = join_first([f"`{command}`" for command in commands])
     text = f"the attempt changed {names}: {what} runs once more with the earlier version"
-    yield context.make_event("notice", task=attempt.task_id, text=text)
-    reason = yield from _judge_with_files(context, attempt, evidence, commands, versions)
+    yield context.make_event("notice", task=attempt.spec.task_id, text=text)
+    reason = yield from _judge_with_files(context, attempt, commands, versions)
     tests = _read_old_tests(attempt) if reason else {}
     if tests and not context.stop.is_requested:
         files = {**tests, **versions}
-        if not (yield from _judge_with_files(context, attempt, evidence, commands, files)):
+        if not (yield from _judge_with_files(context, attempt, commands, files)):
             reason = ""
     if context.stop.is_requested:
         return Verdict(failures.INTERRUPTED, "the run was stopped")
@@ -65,16 +65,17 @@ def judge_by_old_definitions(
     return Verdict(failures.CHECK_CHANGED, f"{what}: {reason}") if reason else None
 
 
-def list_changed_definitions(attempt: Attempt) -> Versions:
+def list_changed_definitions(attempt: AttemptResult) -> Versions:
     """Return what the changed definitions of checks were, by the paths that git has for them.
 
     A new script that a command names is not one of them: it replaces nothing. Neither is what is
     gone together with its folder, such as a package that has another name now.
     """
-    place, versions = attempt.place, dict[str, FileVersion]()
-    for file in find_changed_inputs(attempt.inputs, attempt.new_inputs):
-        old = attempt.inputs.get(file, ABSENT)
-        new = attempt.new_inputs.get(file, ABSENT)
+    place, versions = attempt.spec.place, dict[str, FileVersion]()
+    before = attempt.baseline.inputs
+    for file in find_changed_inputs(before, attempt.inputs):
+        old = before.get(file, ABSENT)
+        new = attempt.inputs.get(file, ABSENT)
         path = (place.settings.prefix / file.path).as_posix()
         if new == ABSENT and not (place.root / file.path).parent.is_dir():
             continue
@@ -98,18 +99,18 @@ def _is_new_setting(path: str, state: InputState) -> bool:
     return state.defines_check and state.is_setting and not is_other
 
 
-def _list_commands(attempt: Attempt) -> list[str]:
+def _list_commands(attempt: AttemptResult) -> list[str]:
     """Return the checks to run once more: those that worked before, so that they can again."""
     return [
         comparison.check.command
         for comparison in attempt.checks
-        if (then := attempt.baseline.get(comparison.check.command))
+        if (then := attempt.baseline.checks.get(comparison.check.command))
         and then.can_run
         and not then.finds_no_test
     ]
 
 
-def _read_old_tests(attempt: Attempt) -> Versions:
+def _read_old_tests(attempt: AttemptResult) -> Versions:
     """Return what the changed files of tests were, including their data."""
     tests = select_tests(attempt.changes)
     old = [change.path for change in tests if change.kind != "A"]
@@ -119,8 +120,7 @@ def _read_old_tests(attempt: Attempt) -> Versions:
 
 def _judge_with_files(
     context: RunContext,
-    attempt: Attempt,
-    evidence: AttemptEvidence,
+    attempt: AttemptResult,
     commands: Sequence[str],
     versions: Versions,
 ) -> Generator[Event, None, str]:
@@ -128,28 +128,30 @@ def _judge_with_files(
 
     Return why the checks don't accept the attempt then; "" if they do.
     """
-    attempt.place.check_out(replace_files(attempt.place.tree, attempt.tree, versions))
+    attempt.spec.place.check_out(replace_files(attempt.spec.place.tree, attempt.tree, versions))
     checks = list[CheckComparison]()
-    with attempt.files.open_file(run_folders.DEFINITIONS_LOG) as log:
+    with attempt.spec.files.open_file(run_folders.DEFINITIONS_LOG) as log:
         for comparison in attempt.checks:
             again, command = comparison, comparison.check.command
             if command in commands and not context.stop.is_requested:
-                result = yield from run_check(context, attempt, command, log, base=False)
-                again = compare_result(attempt, result)
+                result = yield from run_check(context, attempt.spec, command, log, base=False)
+                again = attempt.compare_check(result)
             checks.append(again)
-    verdict = judge_by_checks(checks, evidence, excuses=context.settings.excuses_known_failures)
+    verdict = judge_by_checks(
+        checks, attempt.evidence, excuses=context.settings.excuses_known_failures
+    )
     return explain_unverified(checks) if verdict.is_ok else verdict.reason
 
 
-def _merge_versions(attempt: Attempt, versions: Versions) -> Versions:
+def _merge_versions(attempt: AttemptResult, versions: Versions) -> Versions:
     """Return the old versions, except for what the new ones say beside of checks.
 
     Those that make no difference, and links, are left out.
     """
     if not versions:
         return {}
-    files = list_tree_files(attempt.place.tree, attempt.tree)
-    current = read_files(attempt.place.tree, attempt.tree, versions)
+    files = list_tree_files(attempt.spec.place.tree, attempt.tree)
+    current = read_files(attempt.spec.place.tree, attempt.tree, versions)
     merged = dict[str, FileVersion]()
     for path, old in versions.items():
         entry = files.get(path)

@@ -8,14 +8,17 @@ from datetime import timedelta
 
 from cub.actions.run import failures
 from cub.actions.run.attempt import run_attempt
-from cub.actions.run.attempt_checks import find_start_obstacle, list_checks
+from cub.actions.run.attempt_checks import (
+    StartCommandError,
+    judge_before_start,
+    list_checks,
+    prepare_baseline,
+)
 from cub.actions.run.attempt_finish import (
     AttemptOutcome,
-    describe_error,
     finish_attempt,
-    is_machine_error,
 )
-from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.attempt_values import AttemptResult, AttemptSpec, Baseline
 from cub.actions.run.check_proposals import suggest_installation
 from cub.actions.run.end_event import make_start_event
 from cub.actions.run.retry_policy import read_attempt_history
@@ -25,8 +28,6 @@ from cub.actions.run.task_queue import (
     claim_next_task,
     list_runnable_tasks,
 )
-from cub.actions.run.verdict import Verdict
-from cub.errors import CubError
 from cub.harness.base import Harness
 from cub.harness.final_message import parse_signals
 from cub.place.place import Place
@@ -36,10 +37,11 @@ from cub.store.task_index import TaskIndex
 _LEASE_RESERVE = timedelta(hours=1)
 
 
-def prepare_first_attempt(context: RunContext) -> Generator[Event, None, Attempt | None]:
+def prepare_first_attempt(context: RunContext) -> Generator[Event, None, AttemptResult | None]:
     """Return the first attempt after context commands and checks, None if it has none of both.
 
-    Raises RunRefusedError if no check can decide, or a command failed that must not.
+    Its task is not claimed yet. Raises RunRefusedError if no check can decide, or a command failed
+    that must not.
     """
     stores, options = context.current_stores, context.settings.options
     tasks = stores.backend.read_tasks()
@@ -51,13 +53,26 @@ def prepare_first_attempt(context: RunContext) -> Generator[Event, None, Attempt
         return None
     number = read_attempt_history(stores.ledger, queue[0].id).attempts + 1
     name = (queue[0].id, number)
-    attempt = _make_attempt(context, context.harnesses[0], tasks, name, context.place)
-    if obstacle := (yield from find_start_obstacle(context, attempt)):
-        hint = suggest_installation(stores.project, list_checks(context, attempt), obstacle)
-        is_task_check = any(check in obstacle for check in attempt.task.get("checks") or ())
-        where = attempt.task_id if is_task_check else ""
-        raise RunRefusedError(obstacle, where=where, hint=hint)
-    return attempt
+    spec = _make_spec(context, context.harnesses[0], tasks, name, context.place)
+    try:
+        baseline = yield from prepare_baseline(context, spec)
+    except StartCommandError as error:
+        raise RunRefusedError(
+            error.message, where=error.where, hint=error.hint, details=error.details
+        ) from error
+    _require_check(context, spec, baseline)
+    return AttemptResult(spec, baseline)
+
+
+def _require_check(context: RunContext, spec: AttemptSpec, baseline: Baseline) -> None:
+    """Raise RunRefusedError if no check can decide on the first attempt."""
+    verdict = judge_before_start(context, spec, baseline)
+    if verdict is None or verdict.failure != failures.UNVERIFIED:
+        return
+    project, obstacle = context.current_stores.project, verdict.reason
+    hint = suggest_installation(project, list_checks(context, spec), obstacle)
+    is_task_check = any(check in obstacle for check in spec.task.get("checks") or ())
+    raise RunRefusedError(obstacle, where=spec.task_id if is_task_check else "", hint=hint)
 
 
 def claim_task(context: RunContext, harness: Harness) -> ClaimedTask | None:
@@ -96,42 +111,40 @@ def run_claimed_task(
     harness: Harness,
     claimed: ClaimedTask,
     place: Place,
-    start_facts: tuple[Attempt | None, dict[str, int]],
+    start_facts: tuple[AttemptResult | None, dict[str, int]],
 ) -> Generator[Event, None, AttemptOutcome]:
     """Make an attempt at a claimed task; `start_facts` are a prepared attempt, and its progress."""
     prepared, progress = start_facts
     # The start of this attempt is in the ledger already.
     number = read_attempt_history(context.initial_stores.ledger, claimed.task).attempts
-    attempt = _make_attempt(context, harness, claimed.tasks, (claimed.task, number), place)
-    is_same = prepared and prepared.files == attempt.files and prepared.base == attempt.base
-    if prepared and is_same and prepared.task_checks == attempt.task_checks:
-        attempt = replace(prepared, task=attempt.task, harness=harness)
+    spec = _make_spec(context, harness, claimed.tasks, (claimed.task, number), place)
+    baseline = None
+    if prepared and _is_prepared(spec, prepared):
+        spec, baseline = replace(spec, notes=prepared.spec.notes), prepared.baseline
     start = make_start_event(context, claimed.task, number, harness.name)
-    title = attempt.task.get("title", "")
+    title = spec.task.get("title", "")
     slot = {"slot": int(place.folder.path.name)} if context.more_places else {}
     yield {**start, "title": title, "waiting": claimed.ready_count, **progress, **slot}
     for warning in claimed.warnings:
         yield context.make_event("notice", task=claimed.task, text=warning.message)
-    try:
-        verdict = yield from run_attempt(context, attempt, claimed.tasks)
-    except (CubError, OSError) as error:
-        verdict = Verdict(
-            failures.UNKNOWN, describe_error(error), is_uncounted=is_machine_error(error)
-        )
-    transcript = attempt.agent_result.transcript
+    judged = yield from run_attempt(context, spec, claimed.tasks, baseline)
+    agent = judged.attempt.agent
     with context.lock:
-        cost = attempt.agent_result.cost.usd
-        context.budget = context.budget.with_attempt(transcript.tokens, cost)
-    if claimed.ready_count and parse_signals(transcript.final_message).promise:
-        tasks = (
-            "1 more task is"
-            if claimed.ready_count == 1
-            else f"{claimed.ready_count} more tasks are"
-        )
-        attempt.notices.append(f"the agent said that all is complete, and {tasks} ready")
-    outcome = yield from finish_attempt(context, attempt, verdict)
-    yield from _report_attempt(context, attempt, outcome)
+        context.budget = context.budget.with_attempt(agent.transcript.tokens, agent.cost.usd)
+    if claimed.ready_count and parse_signals(agent.transcript.final_message).promise:
+        count = claimed.ready_count
+        tasks = "1 more task is" if count == 1 else f"{count} more tasks are"
+        spec.notes.add(f"the agent said that all is complete, and {tasks} ready")
+    outcome = yield from finish_attempt(context, judged)
+    yield from _report_attempt(context, spec, outcome)
     return outcome
+
+
+def _is_prepared(spec: AttemptSpec, prepared: AttemptResult) -> bool:
+    """Return whether what is known of a prepared attempt holds for one with this specification."""
+    before = prepared.spec
+    is_same = (before.files, before.task_checks) == (spec.files, spec.task_checks)
+    return is_same and prepared.base == spec.place.base
 
 
 def describe_progress(
@@ -148,10 +161,10 @@ def describe_progress(
     return {"task_number": started.index(claimed.task) + 1, "task_count": total}
 
 
-def _make_attempt(
+def _make_spec(
     context: RunContext, harness: Harness, tasks: TaskIndex, name: tuple[str, int], place: Place
-) -> Attempt:
-    """Return an attempt by the id of its task and its number."""
+) -> AttemptSpec:
+    """Specify an attempt by the id of its task and its number; it begins from what is there now."""
     task_id, number = name
     task = tasks.read_record(task_id)
     history = read_attempt_history(context.initial_stores.ledger, task_id)
@@ -159,17 +172,16 @@ def _make_attempt(
     checks = context.approved_checks.pin_checks(task) if uses_task_checks else ()
     checks += context.settings.options.checks  # the person's word, as a task's own checks are
     files = context.folder.attempt_folder(task_id, number)
-    base = context.find_base()
-    place.set_base(base)
-    return Attempt(task, checks, number, harness, files, history, place, base)
+    place.set_base(context.find_base())
+    return AttemptSpec(task, checks, number, harness, files, history, place)
 
 
 def _report_attempt(
-    context: RunContext, attempt: Attempt, outcome: AttemptOutcome
+    context: RunContext, spec: AttemptSpec, outcome: AttemptOutcome
 ) -> Iterator[Event]:
     yield outcome.event
-    for text in dict.fromkeys([*attempt.notices, *outcome.messages]):
-        yield context.make_event("notice", task=attempt.task_id, text=text)
+    for text in dict.fromkeys([*spec.notes.notices, *outcome.messages]):
+        yield context.make_event("notice", task=spec.task_id, text=text)
     status, reason, question = outcome.disposition
     facts = {"status": status, "why": reason, **({"question": question} if question else {})}
-    yield context.make_event(TASK_STATE, task=attempt.task_id, **facts)
+    yield context.make_event(TASK_STATE, task=spec.task_id, **facts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cub.actions.run import failures
-from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.attempt_values import AttemptResult, JudgedAttempt
 from cub.actions.run.check_comparison import checks_to_json
 from cub.actions.run.retry_policy import get_first_number
 from cub.actions.run.run_context import RunContext
@@ -27,14 +27,13 @@ def make_start_event(context: RunContext, task: str, number: int, harness: str) 
     return context.make_event(ATTEMPT_START, task=task, n=number, harness=harness, **facts, log=log)
 
 
-def make_end_event(context: RunContext, attempt: Attempt, verdict: Verdict, head: str) -> Event:
+def make_end_event(context: RunContext, judged: JudgedAttempt) -> Event:
     """Return the event of an attempt that has ended; docs/reference/ledger.md lists its keys."""
-    process, transcript, cost = (
-        attempt.agent_result.process, attempt.agent_result.transcript, attempt.agent_result.cost
-    )  # fmt: skip
+    attempt, verdict, spec = judged.attempt, judged.verdict, judged.attempt.spec
+    process, transcript, cost = attempt.agent.process, attempt.agent.transcript, attempt.agent.cost
     signals = parse_signals(transcript.final_message)
     event = context.make_event(
-        ATTEMPT_END, task=attempt.task_id, n=attempt.number, harness=attempt.harness.name
+        ATTEMPT_END, task=spec.task_id, n=spec.number, harness=spec.harness.name
     )
     if model := transcript.model or context.settings.model:
         event["model"] = model
@@ -50,19 +49,19 @@ def make_end_event(context: RunContext, attempt: Attempt, verdict: Verdict, head
         "tok": tokens_to_json(transcript.tokens),
         "usd": cost.usd,
         "usd_src": cost.source,
-        "git": _summarize_change(attempt, head),
+        "git": _summarize_change(attempt, judged.head),
         "checks": checks_to_json(attempt.checks),
     }
     has_summary = verdict.is_ok or signals.summary
     optional = {
         "said": "" if has_summary else _summarize_last_words(attempt),
-        "obs": list(dict.fromkeys((*attempt.review_notes, *attempt.notices))),  # it is cut
+        "obs": list(dict.fromkeys((*spec.notes.review, *spec.notes.notices))),  # it is cut
         "denied": list(transcript.denials),
         "trailer": _trailer_to_json(signals),
         "stuck": signals.stuck or "",
     }
     event |= {name: value for name, value in optional.items() if value}
-    return {**event, "log": attempt.files.name}
+    return {**event, "log": spec.files.name}
 
 
 def _describe_doubts(verdict: Verdict) -> Event:
@@ -72,7 +71,7 @@ def _describe_doubts(verdict: Verdict) -> Event:
     return {name: value for name, value in doubts.items() if value and verdict.is_ok}
 
 
-def fingerprint_failure(attempt: Attempt, verdict: Verdict) -> str:
+def fingerprint_failure(attempt: AttemptResult, verdict: Verdict) -> str:
     """Return what identifies a failure: the items or output of failed checks, or its class."""
     fingerprint = ""
     failed = [comparison.check for comparison in attempt.checks if not comparison.is_ok]
@@ -84,12 +83,12 @@ def fingerprint_failure(attempt: Attempt, verdict: Verdict) -> str:
     return fingerprint or fingerprint_items((), f"{name} {verdict.reason}")
 
 
-def _describe_failure(attempt: Attempt, verdict: Verdict) -> Event:
+def _describe_failure(attempt: AttemptResult, verdict: Verdict) -> Event:
     if verdict.failure is None:
         return {}
     summary = _summarize_last_words(attempt)
     fingerprint = fingerprint_failure(attempt, verdict)
-    same = get_first_number(attempt.history.list_same_failures(fingerprint))
+    same = get_first_number(attempt.spec.history.list_same_failures(fingerprint))
     failure = {
         "class": verdict.failure.name,
         "reason": _explain_failure(verdict, summary),
@@ -100,10 +99,10 @@ def _describe_failure(attempt: Attempt, verdict: Verdict) -> Event:
     return {"fail": failure}
 
 
-def _summarize_last_words(attempt: Attempt) -> str:
+def _summarize_last_words(attempt: AttemptResult) -> str:
     """Return what the model said in the end; "" for messages of the agent alone."""
-    transcript = attempt.agent_result.transcript
-    if attempt.harness.lacks_reply(transcript):
+    transcript = attempt.agent.transcript
+    if attempt.spec.harness.lacks_reply(transcript):
         return ""
     return summarize_final_message(transcript.final_message)
 
@@ -120,20 +119,20 @@ def _explain_failure(verdict: Verdict, summary: str) -> str:
     return reason + _AGENT_SAID + truncate_text(summary, space)
 
 
-def _summarize_change(attempt: Attempt, head: str) -> Event:
+def _summarize_change(attempt: AttemptResult, head: str) -> Event:
     """Return `git` of an attempt_end event: the base commit, the files, and lines changed."""
-    if attempt.state is None:
+    if not attempt.tree:
         return {}
     summary: Event = {"base": attempt.base.commit}
     try:
-        diff = diff_trees(attempt.place.tree, attempt.base.tree, attempt.tree)
+        diff = diff_trees(attempt.spec.place.tree, attempt.base.tree, attempt.tree)
         names = [change.path.encode("utf-8", "replace").decode() for change in diff.changes]
         summary |= {"files": names, "ins": diff.added, "del": diff.removed}
     except CubError:  # such as on a full disk
         pass
     if head:
         summary["head"] = head
-    if patch := attempt.files.find_patch():
+    if patch := attempt.spec.files.find_patch():
         summary["patch"] = patch
     return summary
 

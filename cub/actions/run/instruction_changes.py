@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cub.actions.run import failures
-from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.attempt_values import AttemptResult
 from cub.actions.run.task_text import mentions_path
 from cub.actions.run.verdict import Verdict
 from cub.edit.document import Document
@@ -39,9 +39,9 @@ class InstructionChange(NamedTuple):
     is_forbidden: bool = False
 
 
-def find_instruction_changes(attempt: Attempt) -> list[InstructionChange]:
+def find_instruction_changes(attempt: AttemptResult) -> list[InstructionChange]:
     """Return what the attempt has changed in instruction files, and in `.cub/`."""
-    git, tree, changes = attempt.place.tree, attempt.tree, attempt.changes
+    git, tree, changes = attempt.spec.place.tree, attempt.tree, attempt.changes
     links = _list_links(attempt) if changes else {}
     if not links and not any(_is_relevant(change.path) for change in changes):
         return []
@@ -76,9 +76,9 @@ def _is_of_cub(path: str) -> bool:
     return f"/{_CUB_FOLDER}" in f"/{path}"
 
 
-def _list_links(attempt: Attempt) -> dict[str, str]:
+def _list_links(attempt: AttemptResult) -> dict[str, str]:
     """Return the instruction files that are links, and the objects that hold where they lead."""
-    files = list_tree_files(attempt.place.tree, attempt.base.tree).items()
+    files = list_tree_files(attempt.spec.place.tree, attempt.base.tree).items()
     links = {path: entry.oid for path, entry in files if entry.mode == LINK_MODE}
     return {path: oid for path, oid in links.items() if is_instruction_file(path)}
 

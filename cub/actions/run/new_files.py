@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from cub.actions.run import failures
-from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.attempt_values import AttemptResult
 from cub.actions.run.run_folders import LEFT_OUT_FOLDER, AttemptFolder
 from cub.actions.run.verdict import Verdict
 from cub.files.read_files import read_prefix
@@ -32,6 +32,7 @@ from cub.masking.secret_files import holds_certain_secret, is_credentials_file
 from cub.place.changes import FileChange, list_tree_files, open_objects
 from cub.place.place import Place
 from cub.place.place_settings import Base
+from cub.place.tree import TreeState
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.text import join_first
 
@@ -132,22 +133,19 @@ def describe_ignored_files(ignored_paths: Sequence[str]) -> Iterator[str]:
         yield f"{join_first(new)}: new, and ignored by git, so not part of the commit"
 
 
-def find_hidden_work(attempt: Attempt) -> str:
+def find_hidden_work(attempt: AttemptResult, state: TreeState) -> str:
     """Return the first new file that no commit will have through the attempt's doing; or "".
 
     That is a file that git ignores by a rule of the attempt's, or a repository of its own in the
     midst of the project.
     """
-    state = attempt.state
-    if state is None:
-        return ""
     if state.repositories:
         return state.repositories[0]
     rules = [one for one in attempt.changes if one.path.rpartition("/")[2] == _RULE_FILE]
     names = [path for path in _iter_work(state.ignored_paths) if not _is_dot_file(path)]
     if not rules or not names:
         return ""
-    place = attempt.place
+    place = attempt.spec.place
     place.check_out(attempt.base.tree)  # with the rules of before
     words = ("check-ignore", "-z", "--no-index", "--stdin")
     ignored = set(split_nul(place.checks.query(*words, stdin=join_nul(names))))

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from cub.actions.run import failures
-from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.attempt_values import AttemptResult
 from cub.actions.run.check_comparison import CheckComparison
 from cub.actions.run.check_definitions import list_changed_definitions
 from cub.actions.run.check_inputs import select_tests
@@ -48,13 +48,15 @@ ReadFile = Callable[[str], bytes]
 _JUDGED_BY_CHECKS = (None, failures.CHECKS_FAILED, failures.UNVERIFIED, failures.NOT_MENDED)
 
 
-def judge_removed_tests(context: RunContext, attempt: Attempt, verdict: Verdict) -> Verdict | None:
+def judge_removed_tests(
+    context: RunContext, attempt: AttemptResult, verdict: Verdict
+) -> Verdict | None:
     """Return the verdict on an attempt after which fewer tests run, or None.
 
     `verdict` is what the checks say. The task may name the tests that have to go, or their files;
     but a known failure is not fixed if its test is gone.
     """
-    settings, place = context.settings, attempt.place
+    settings, place = context.settings, attempt.spec.place
     if settings.allows_removed_tests or settings.options.no_checks:
         return None
     if verdict.failure not in _JUDGED_BY_CHECKS:
@@ -68,13 +70,13 @@ def judge_removed_tests(context: RunContext, attempt: Attempt, verdict: Verdict)
     found = find_removed_tests(attempt.checks, files, list(definitions))
     if found is None:
         return None
-    unnamed = [test for test in files.vanished if not mentions_test(attempt.task, test.name)]
+    unnamed = [test for test in files.vanished if not mentions_test(attempt.spec.task, test.name)]
     named_paths = {test.path for test in files.vanished} - {test.path for test in unnamed}
     may_go = [
         path
         for path in found.paths
         if path in named_paths
-        or mentions_path(attempt.task, path)
+        or mentions_path(attempt.spec.task, path)
         or (path in definitions and settings.options.allow_check_changes)
     ]
     if found.paths and len(may_go) == len(found.paths) and not found.hides_failure:

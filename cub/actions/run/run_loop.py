@@ -10,7 +10,7 @@ from cub.actions.run.agent_programs import describe_model_choice
 from cub.actions.run.attempt_finish import (
     AttemptOutcome,
 )
-from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.attempt_values import AttemptResult
 from cub.actions.run.claimed_task import (
     claim_task,
     describe_progress,
@@ -81,7 +81,7 @@ def _run_all(context: RunContext) -> Iterator[Event]:
 
 
 def _run_until_end(
-    context: RunContext, pool: HarnessPool, tally: RunTally, first_attempt: Attempt | None
+    context: RunContext, pool: HarnessPool, tally: RunTally, first_attempt: AttemptResult | None
 ) -> Generator[Event, None, str]:
     """Run attempts; return why the run ends. The checks of `first_attempt` have run already."""
     attempts, end = ParallelAttempts(context.open_places()), ""
@@ -122,7 +122,7 @@ def _start_attempt(
     context: RunContext,
     pool: HarnessPool,
     attempts: ParallelAttempts,
-    prepared: Attempt | None,
+    prepared: AttemptResult | None,
 ) -> Generator[Event, None, bool]:
     """Start an attempt at the next task; return False if none can be started now."""
     place = attempts.find_free_place()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,20 +17,14 @@ from cub.actions.run.acceptance import (
     name_kept_ref,
 )
 from cub.actions.run.agent_process import RUN_MARK_VARIABLE
-from cub.actions.run.attempt_state import save_records
 from cub.actions.run.failures import INTERRUPTED, NOT_MERGED
 from cub.actions.run.retry_policy import Disposition, read_attempt_history
 from cub.actions.run.run_context import Clock
 from cub.actions.run.run_folders import AttemptFolder, RunFolder, lock_if_dead
-from cub.actions.run.task_queue import (
-    RecordedOutcome,
-    is_claimed_by,
-    read_with_epics,
-    withdraw_outcome,
-)
+from cub.actions.run.task_queue import record_outcome, withdraw_outcome
 from cub.actions.tasks.attempt_edits import apply_attempt_edits, read_attempt_edits
 from cub.actions.tasks.stores import Stores
-from cub.actions.tasks.transitions import close_task, reset_task
+from cub.actions.tasks.transitions import reset_task
 from cub.errors import CubError
 from cub.place.changes import write_patch
 from cub.place.checkout import find_checkout
@@ -43,7 +36,7 @@ from cub.processes.orphans import kill_by_environment
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, get_mapping
 from cub.store.leases import make_lease_checker
 from cub.store.task_index import TaskSummary
-from cub.store.task_schema import CLOSED, IN_PROGRESS, NO_CHANGE, OPEN, PARKED, RETRY
+from cub.store.task_schema import CLOSED, IN_PROGRESS, OPEN, PARKED, RETRY
 from cub.store.timestamps import format_timestamp
 
 
@@ -213,8 +206,9 @@ def _save_result(
     task = str(event.get("task"))
     no_change = bool(files.read_state(run_folders.DECISION_FILE).get("no_change"))
     if status != CLOSED:
-        withdraw_outcome(stores, files.read_state(run_folders.RECORDS_FILE))
-    _record_status(stores, task, status, event, why, no_change=no_change)
+        withdraw_outcome(stores, files)
+    if not _is_recorded(stores, event):
+        record_outcome(stores, event, Disposition(status, why), no_change=no_change)
     result = {"event": event, "status": status, "why": why}
     files.write_state(run_folders.RESULT_FILE, result)
     with suppress(OSError, CubError):  # the public folder may be gone
@@ -227,36 +221,9 @@ def _save_result(
 
 def _record_before_commit(stores: Stores, files: AttemptFolder, decision: dict[str, Any]) -> None:
     """Record an accepted attempt for its commit to contain, as the run would have done."""
-    save, event = partial(save_records, files), dict(decision.get("event") or {})
-    no_change = bool(decision.get("no_change"))
-    _record_status(stores, str(event.get("task")), CLOSED, event, no_change=no_change, save=save)
-
-
-def _record_status(
-    stores: Stores,
-    task: str,
-    status: str,
-    event: Event,
-    why: str = "",
-    *,
-    no_change: bool,
-    save: Callable[[RecordedOutcome], None] | None = None,
-) -> None:
-    """Set the task's status, unless a person has set it since; append the event once."""
-    with stores.transaction() as transaction:
-        before = read_with_epics(transaction.tasks, task)
-        summary = transaction.tasks.summaries.get(task)
-        if summary and is_claimed_by(summary, str(event.get("run"))):
-            if status == CLOSED:
-                close_task(transaction, task, NO_CHANGE if no_change else "done")
-            else:
-                reset_task(transaction, task, status, why)
-        if not _is_recorded(stores, event):
-            transaction.result.events.append(event)
-        if save and transaction.result.events:
-            after = {key: transaction.tasks.read_record(key) for key in before}
-            ended, events = Disposition(status), transaction.result.events
-            save(RecordedOutcome(ended, [], before, after, events))
+    event, no_change = dict(decision.get("event") or {}), bool(decision.get("no_change"))
+    if not _is_recorded(stores, event):
+        record_outcome(stores, event, Disposition(CLOSED), no_change=no_change, files=files)
 
 
 def _free_dead_claims(stores: Stores) -> Iterator[Event]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import BinaryIO
 
-from cub.actions.run.attempt_state import Attempt
+from cub.actions.run.attempt_values import AttemptSpec
 from cub.actions.run.check_runner import MAX_TAIL, NOT_RUN_EXIT_CODES, CheckResult
 from cub.actions.run.run_context import RunContext
 from cub.checks.terminal_text import take_tail, to_plain_text
@@ -21,7 +21,7 @@ _MAX_OUTPUT = 1_000_000  # bytes that are read
 
 def run_setup(
     context: RunContext,
-    attempt: Attempt,
+    spec: AttemptSpec,
     tree: TreeGit,
     log: BinaryIO | None = None,
     mark: str = "",
@@ -30,11 +30,11 @@ def run_setup(
 
     Returns None, or the result of the command that failed: nothing can be checked without it.
     """
-    place = attempt.place
+    place = spec.place
     if not place.get_setup(tree).is_due:
         return None
     for command in place.settings.setup_commands:
-        yield context.make_event("notice", task=attempt.task_id, text=f"run.setup: `{command}`")
+        yield context.make_event("notice", task=spec.task_id, text=f"run.setup: `{command}`")
         if result := _run_command(context, place, tree, command, log, mark):
             return result
     place.finish_setup(tree)

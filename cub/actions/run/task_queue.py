@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cub.actions.run.command_trust import ApprovedChecks
+from cub.actions.run.run_folders import RECORDS_FILE, AttemptFolder
 from cub.actions.run.run_options import RunOptions
 from cub.actions.tasks.attempt_edits import NO_EDITS, AttemptEdits, apply_attempt_edits
 from cub.actions.tasks.stores import Stores, TaskTransaction
@@ -26,7 +27,6 @@ from cub.text import join_first, list_similar
 
 if TYPE_CHECKING:  # a look at the queue needs nothing of an attempt
     from cub.actions.run.retry_policy import Disposition
-    from cub.actions.run.run_context import RunContext
 
 MakeStartEvents = Callable[[str], list[Event]]
 
@@ -197,50 +197,53 @@ class RecordedOutcome(NamedTuple):
     after: dict[str, Record]
     events: list[Event]
 
+    def save(self, files: AttemptFolder) -> None:
+        """Write down how to withdraw what is about to be recorded for a commit."""
+        tree = {"before": self.before, "after": self.after, "events": self.events}
+        files.write_state(RECORDS_FILE, tree)
+
 
 def record_outcome(
-    context: RunContext,
-    task_id: str,
-    ended: Disposition,
+    stores: Stores,
     event: Event,
+    ended: Disposition,
     edits: AttemptEdits = NO_EDITS,
     *,
     no_change: bool,
-    save: Callable[[RecordedOutcome], None] | None = None,
+    files: AttemptFolder | None = None,
 ) -> RecordedOutcome:
-    """Set the task's status and append the event to the ledger, in one step.
+    """Set the task's status and append the event of the attempt's end to the ledger, in one step.
 
-    The attempt's edits of its copy of the tasks are taken over first. `save` gets what is about to
+    The attempt's edits of its copy of the tasks are taken over first. `files` get what is about to
     be recorded, so that `withdraw_outcome` can undo it.
     """
-    from cub.actions.run.retry_policy import Disposition
-
+    task_id, run = str(event["task"]), str(event["run"])
     before, after = dict[str, Record](), dict[str, Record]()
-    with context.current_stores.transaction() as transaction:
+    with stores.transaction() as transaction:
         messages = apply_attempt_edits(transaction, edits)
         if task_id in transaction.tasks:
-            before = read_with_epics(transaction.tasks, task_id)
-            is_claimed = is_claimed_by(transaction.tasks[task_id], context.folder.id)
+            before = _read_with_epics(transaction.tasks, task_id)
+            is_claimed = is_claimed_by(transaction.tasks[task_id], run)
             _set_status(transaction, task_id, ended, no_change=no_change, is_claimed=is_claimed)
             after = {key: transaction.tasks.read_record(key) for key in before}
             if (status := transaction.tasks[task_id].status) != ended.status:
-                ended = Disposition(status)  # a person has set it in the meantime
+                ended = ended._replace(status=status, reason="", question="")  # a person has set it
         result = transaction.result
         result.events.append(event)
         outcome = RecordedOutcome(ended, messages, before, after, result.events)
-        if save:
-            save(outcome)
+        if files:
+            outcome.save(files)
     warnings = (warning.message for warning in result.warnings)
     outcome.messages.extend([*result.messages, *warnings])
     return outcome
 
 
-def withdraw_outcome(stores: Stores, saved: Mapping[str, Any]) -> None:
-    """Undo what `record_outcome` has recorded for a commit that failed; once more is fine.
+def withdraw_outcome(stores: Stores, files: AttemptFolder) -> None:
+    """Undo what was recorded for a commit that failed; once more is fine.
 
     A record that somebody has changed since stays.
     """
-    if not saved:
+    if not (saved := files.read_state(RECORDS_FILE)):
         return
     with stores.backend.transaction() as transaction:
         for key, record in saved["before"].items():
@@ -255,7 +258,7 @@ def is_claimed_by(task: TaskSummary, run: str) -> bool:
     return task.status == IN_PROGRESS and (task.lease is None or task.lease.get("run") == run)
 
 
-def read_with_epics(tasks: TaskIndex, task_id: str) -> dict[str, Record]:
+def _read_with_epics(tasks: TaskIndex, task_id: str) -> dict[str, Record]:
     """Return the records of a task and of all epics that it is in."""
     records, key = dict[str, Record](), task_id
     while key in tasks and key not in records:

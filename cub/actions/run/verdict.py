@@ -7,8 +7,8 @@ nothing; one that says it failed is believed.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -81,17 +81,17 @@ class AttemptEvidence:
 
     process: ProcessResult
     transcript: Transcript
-    stderr: str
-    is_success: bool
-    has_changes: bool
-    uncommittable: Sequence[str]
-    conflicts: Sequence[str]
-    oversized_files: Sequence[str]
-    hidden_work: str
-    request: dict[str, Any]
-    is_over_budget: bool
-    refusal: Refusal | None
-    lacks_reply: bool
+    stderr: str = ""
+    is_success: bool = False
+    has_changes: bool = False
+    uncommittable: Sequence[str] = ()
+    conflicts: Sequence[str] = ()
+    oversized_files: Sequence[str] = ()
+    hidden_work: str = ""
+    request: Mapping[str, Any] = field(default_factory=dict)
+    is_over_budget: bool = False
+    refusal: Refusal | None = None
+    lacks_reply: bool = False
 
     @property
     def signals(self) -> FinalSignals:
