@@ -192,13 +192,12 @@ def _merge_checkout(
 ) -> Acceptance:
     if not index.index.exists():
         return _refuse(ref, "nothing is checked out (git has no index)")
-    if reason := _lock_and_check(index, merge, patience):
-        return _refuse(ref, reason)
-    if _write_merge(index, merge, ref):
+    reason = _lock_and_check(index, merge, patience)
+    if not reason and _write_merge(index, merge, ref):
         return _finish(index.checkout, merge.commit, ref)
     if read_commit(index.checkout.toplevel, merge.ref) != merge.old:
         return Acceptance("moved", "the branch has moved", ref, f"git merge {ref}")
-    return _refuse(ref, "git could not write the files")
+    return _refuse(ref, reason or "git could not write the files")
 
 
 def _lock_and_check(index: LockedIndex, merge: FastForward, patience: float) -> str:
@@ -220,6 +219,8 @@ def _lock_and_check(index: LockedIndex, merge: FastForward, patience: float) -> 
 def _find_reason(index: LockedIndex, merge: FastForward) -> str:
     if (_read_branch(index.checkout.toplevel, "HEAD") or "HEAD") != merge.ref:
         return "another branch was checked out just now"
+    if read_commit(index.checkout.toplevel, merge.ref) != merge.old:
+        return "the branch has moved"  # by a commit that held the lock until now
     if operation := find_operation(index.checkout):
         return f"{operation} is in progress in your checkout (finish or abort it)"
     prepare_index(index, merge)
@@ -234,9 +235,9 @@ def _write_merge(index: LockedIndex, merge: FastForward, ref: str) -> bool:
         if is_merged:
             index.install()
         else:
-            is_merged = settle_merge(index, merge)
+            is_merged = settle_merge(index, merge, is_writer=True)
     except BaseException:
-        settle_merge(index, merge)
+        settle_merge(index, merge, is_writer=True)
         index.release(merge)
         raise
     index.release(merge)

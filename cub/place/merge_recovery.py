@@ -41,7 +41,7 @@ def finish_interrupted_merge(checkout: Checkout, patience: float = 2.0) -> bool:
         return False
     try:
         if is_writing:
-            settle_merge(index, merge)
+            settle_merge(index, merge, is_writer=False)
     except BaseException:
         index.release_lock()
         raise
@@ -49,17 +49,18 @@ def finish_interrupted_merge(checkout: Checkout, patience: float = 2.0) -> bool:
     return True
 
 
-def settle_merge(index: LockedIndex, merge: FastForward) -> bool:
+def settle_merge(index: LockedIndex, merge: FastForward, *, is_writer: bool) -> bool:
     """Finish a merge whose branch is moved, else take it back; return whether it is merged.
 
-    The index must be locked. If HEAD has left the commit that the merge started from, the files
-    are the person's, and stay.
+    The index must be locked. `is_writer`: it has been since before a file was written, so that only
+    a commit can have moved the branch. Else, if HEAD has left the commit that the merge started
+    from, the files are the person's, and stay.
     """
     top = index.checkout.toplevel
     if read_commit(top, merge.ref) == merge.commit:
         _finish_index(index, merge)
         return True
-    if read_commit(top, "HEAD") == merge.old:
+    if is_writer or read_commit(top, "HEAD") == merge.old:
         _take_back_files(top, merge)
     return False
 

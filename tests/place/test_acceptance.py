@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -278,6 +279,40 @@ def test_a_branch_that_moved_is_told(top: Path, attempt: Attempt) -> None:
     assert attempt.accept(commit).state == "moved"
     assert everything(top) == before
     assert kept(top) == commit
+
+
+def test_a_commit_that_holds_the_lock_goes_first(top: Path, attempt: Attempt) -> None:
+    commit = attempt.commit(WORK)
+    attempt.bring(commit)
+    mine, lock = _stage_commit(top), top / ".git/index.lock"
+    lock.touch()
+    with ThreadPoolExecutor(1) as pool:
+        merge = (attempt.checkout, attempt.target, commit, REF)
+        accepted = pool.submit(accept_commit, *merge, patience=60)
+        while not (top / ".git/cub-merge.json").exists():  # from then on it waits for the lock
+            assert not accepted.done()
+        git(top, "update-ref", "refs/heads/main", mine)
+        lock.unlink()
+        assert accepted.result().state == "moved"
+    assert git(top, "status", "--porcelain") == ""
+    assert not (top / "new.txt").exists()
+
+
+def test_a_commit_while_files_are_written_goes_first(top: Path, attempt: Attempt) -> None:
+    mine = _stage_commit(top)
+    git(top, "config", "filter.commit.smudge", f"git update-ref refs/heads/main {mine}; cat")
+    write(top, {".git/info/attributes": b"new.txt filter=commit\n"})
+    assert attempt.accept(attempt.commit(WORK)).state == "moved"
+    assert git(top, "rev-parse", "main").strip() == mine
+    assert git(top, "status", "--porcelain") == ""
+
+
+def _stage_commit(top: Path) -> str:
+    """Make the commit of a `git commit` that has not moved the branch yet."""
+    write(top, {"mine.txt": b"mine\n"})
+    git(top, "add", "mine.txt")
+    tree = git(top, "write-tree").strip()
+    return git(top, "commit-tree", "-p", "HEAD", "-m", "mine", tree).strip()
 
 
 @pytest.mark.parametrize("where", ["other", "--detach"])
