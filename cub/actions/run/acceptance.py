@@ -47,6 +47,7 @@ from cub.store.task_schema import CLOSED
 from cub.text import join_first
 
 KEPT_REFS = "refs/cub/kept/"
+_MAX_ROUNDS = 5  # of checks together with newer commits
 Steps = Generator[Event, None, JudgedAttempt]
 
 
@@ -60,7 +61,7 @@ def accept_attempt(context: RunContext, judged: JudgedAttempt) -> Steps:
 
 def _accept_in_turn(context: RunContext, judged: JudgedAttempt) -> Steps:
     message = ""
-    while True:
+    for is_last in (*(False,) * (_MAX_ROUNDS - 1), True):
         judged = yield from _merge_newer_commits(context, judged)
         if judged.verdict.is_ok and context.settings.commits:
             message = build_commit_message(context, judged)
@@ -69,17 +70,18 @@ def _accept_in_turn(context: RunContext, judged: JudgedAttempt) -> Steps:
             return judged
         attempt = judged.attempt
         with context.lock:
-            if context.find_base().commit not in ("", attempt.base.commit):
+            if not is_last and context.find_base().commit not in ("", attempt.base.commit):
                 continue  # the person has committed
             if not context.settings.commits:
                 _apply_changes(context, judged)
                 return judged
-            judged, acceptance = _commit(context, judged, message)
-        if acceptance.state == "merged":
-            return judged
+            judged, acceptance = _commit(context, judged, message, is_last=is_last)
         if acceptance.state == "blocked":
             reason = explain_blocked(acceptance, attempt.spec.task_id)
-            return JudgedAttempt(attempt, Verdict(failures.NOT_MERGED, reason))
+            judged = JudgedAttempt(attempt, Verdict(failures.NOT_MERGED, reason))
+        if acceptance.state != "moved":
+            break
+    return judged
 
 
 def _merge_newer_commits(context: RunContext, judged: JudgedAttempt) -> Steps:
@@ -146,9 +148,12 @@ def _check_again(context: RunContext, attempt: AttemptResult) -> Steps:
 
 
 def _commit(
-    context: RunContext, judged: JudgedAttempt, message: str
+    context: RunContext, judged: JudgedAttempt, message: str, *, is_last: bool
 ) -> tuple[JudgedAttempt, Acceptance]:
-    """Record the outcome, commit it with the work, and bring the commit into the checkout."""
+    """Record the outcome, commit it with the work, and bring the commit into the checkout.
+
+    If this is the last round, newer commits block it.
+    """
     attempt, spec, stores = judged.attempt, judged.attempt.spec, context.committed_stores
     decision = {
         "ok": True,
@@ -175,6 +180,9 @@ def _commit(
     if acceptance.state == "merged":
         _keep_results(context, attempt, head)
         return judged._replace(head=head), acceptance
+    if acceptance.state == "moved" and is_last:
+        reason = f"the branch got newer commits {_MAX_ROUNDS} times while the checks ran"
+        acceptance = acceptance._replace(state="blocked", reason=reason)
     _withdraw_decision(context, spec.files)
     work.replace_kept_commit(head, ref, is_blocked=acceptance.state == "blocked")
     return judged._replace(recorded=None), acceptance

@@ -262,8 +262,9 @@ MERGE_CONFLICT = FailureClass(
 )
 NOT_MERGED = FailureClass(
     "not_merged",
-    "was accepted, but edits in the checkout keep its commit out of it: the commit stays under a "
-    "ref, and the task is parked with the command that merges it",
+    "was accepted, but edits in the checkout keep its commit out of it, or the branch got newer "
+    "commits during five checks in a row: the commit stays under a ref, and the task is parked "
+    "with the command that merges it",
     "the commit could not be brought into the checkout",
     is_charged=False,
     charge_note="the work is done",

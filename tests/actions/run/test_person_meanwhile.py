@@ -193,3 +193,20 @@ def test_a_branch_that_is_deleted_keeps_the_commit_under_a_ref(bakery: Shop) -> 
     assert done.outcomes == ["not_merged"]
     assert git(bakery.root, "for-each-ref", "refs/cub") != ""
     assert git(bakery.root, "branch", "--show-current") == "feature\n"
+
+
+def test_a_branch_that_moves_during_each_check_does_not_hold_the_run_forever(bakery: Shop) -> None:
+    rounds = list[str]()
+
+    def commit(event: Event) -> None:
+        if event["ev"] == "check_end" and not event["base"]:
+            rounds.append(event["cmd"])
+            git(bakery.root, "commit", "-q", "--allow-empty", "-m", f"human work {len(rounds)}")
+
+    bakery.client(_WORKING)
+    done = bakery.run(each=commit, checks=_CHECK, once=True)
+    assert (len(rounds), done.outcomes) == (6, ["not_merged"])
+    reason = done.of("attempt_end")[0]["fail"]["reason"]
+    assert ("newer commits 5 times" in reason, bakery.status()) == (True, "parked")
+    git(bakery.root, *reason.split("`")[1].split()[1:])
+    assert (bakery.root / "c.txt").read_text() == "new\n"
