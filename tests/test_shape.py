@@ -19,7 +19,7 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # joined, and then raises the number.
 MAX_MODULES = {
     "cub": 11,
-    "cub.actions": 95,
+    "cub.actions": 96,
     "cub.agent": 40,
     "cub.checks": 17,
     "cub.cli": 58,
@@ -38,7 +38,7 @@ MAX_MODULES = {
     "cub.model_server": 4,
     "cub.processes": 8,
     "cub.project": 17,
-    "cub.prompt": 7,
+    "cub.prompt": 4,
     "cub.repomap": 64,
     "cub.store": 24,
 }

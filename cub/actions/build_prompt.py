@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from cub.actions.check_commands import find_check_commands
 from cub.actions.managed_files import RUNLOOP
-from cub.actions.run.failures import find_class
+from cub.actions.previous_attempts import summarize_failures
 from cub.actions.tasks.current_attempt import find_current_attempt
 from cub.actions.tasks.stores import Stores, warn_unreadable_tasks
 from cub.context.output_blocks import OutputBlock
@@ -15,7 +15,6 @@ from cub.edit.file_header import strip_file_header
 from cub.edit.plan import PlanWarning
 from cub.files import FileTree
 from cub.project.config_layers import ConfigValue
-from cub.prompt.previous_attempts import summarize_failures
 from cub.prompt.task_prompt import (
     DEFAULT_TOKENS,
     MAX_DONE,
@@ -103,7 +102,7 @@ def _gather_inputs(stores: Stores, task_id: str, options: PromptOptions) -> Prom
         epic=tasks.read_record(epic.id) if epic else None,
         done=EpicSiblings(done[:MAX_DONE], len(done)),
         remaining=EpicSiblings(named, len(remaining)),
-        previous_failures=summarize_failures(stores.ledger.iter_task_events(task_id), find_class),
+        previous_failures=summarize_failures(stores.ledger.iter_task_events(task_id)),
         close_commands=stores.backend.list_close_commands(task_id),
         check_commands=options.check_commands,
         message=options.message,

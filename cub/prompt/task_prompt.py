@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from cub.context.output_blocks import BlockList, OutputBlock, find_block_starts
 from cub.edit.blocks import parse_headings
 from cub.masking import mask_text
-from cub.prompt.previous_attempts import MAX_NEWEST, FailureSummary
 from cub.prompt.templates import TemplateSet, fill_commit_template, get_message_values
 from cub.prompt.untrusted_text import (
     count_words,
@@ -34,6 +33,7 @@ from cub.tokens import estimate_tokens
 
 DEFAULT_TOKENS = 4000
 MAX_EPIC_WORDS, MAX_NOTES = 200, 5
+MAX_NEWEST = 1500  # characters for the newest of the attempts before
 MAX_DONE, MAX_REMAINING = 20, 30  # tasks of an epic that are named
 _MAX_TITLE_CHARS, _MIN_CUT_CHARS = 200, 40  # of a sibling's title, and of a line that was cut
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\dZ \S")  # as cub begins a note
@@ -47,6 +47,21 @@ class EpicSiblings(NamedTuple):
 
 
 NO_SIBLINGS = EpicSiblings((), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureSummary:
+    """Hold what a retry has to know.
+
+    `tail` is the end of a log that no parser knows, as it was printed; all else is embedded text.
+    `earlier` has one line for each attempt before the last one.
+    """
+
+    reason: str
+    observations: tuple[str, ...] = ()
+    avoid: tuple[str, ...] = ()
+    tail: str = ""
+    earlier: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Mutations of cub/prompt: what an agent is told, and what may not pass for cub's words."""
+"""Mutations of prompts: what an agent is told, and what may not pass for cub's words."""
 
 from __future__ import annotations
 
@@ -7,45 +7,45 @@ from tests.mutations.mutation import Mutation
 PROMPT = (
     Mutation(
         "an attempt before the last success is told",
-        "cub/prompt/previous_attempts.py",
+        "cub/actions/previous_attempts.py",
         'failed = [*takewhile(lambda event: not event.get("ok"), events)]',
         'failed = [event for event in events if not event.get("ok")]',
-        ("tests/prompt/test_previous_attempts.py",),
+        ("tests/actions/test_previous_attempts.py",),
     ),
     Mutation(
         "the oldest attempt is told as the last one",
-        "cub/prompt/previous_attempts.py",
+        "cub/actions/previous_attempts.py",
         "key=get_timestamp, reverse=True)",
         "key=get_timestamp)",
-        ("tests/prompt/test_previous_attempts.py",),
+        ("tests/actions/test_previous_attempts.py",),
     ),
     Mutation(
         "a failure of the machine counts as the task's",
-        "cub/prompt/previous_attempts.py",
-        "return charge if isinstance(charge, bool) else find_words(get_outcome(event)).is_charged",
+        "cub/actions/run/failures.py",
+        "return charge if isinstance(charge, bool) else find_class(get_outcome(event)).is_charged",
         "return charge if isinstance(charge, bool) else True",
-        ("tests/prompt/test_previous_attempts.py", "tests/actions/run/test_retry_policy.py"),
+        ("tests/actions/test_previous_attempts.py", "tests/actions/run/test_retry_policy.py"),
     ),
     Mutation(
         "the same failure twice is not told",
-        "cub/prompt/previous_attempts.py",
+        "cub/actions/previous_attempts.py",
         "    if len(same) > 1:\n",
         "    if len(same) > 2:\n",
-        ("tests/prompt/test_previous_attempts.py",),
+        ("tests/actions/test_previous_attempts.py",),
     ),
     Mutation(
         "items that are new are told as fixed",
-        "cub/prompt/previous_attempts.py",
+        "cub/actions/previous_attempts.py",
         "return ItemChanges(new if _is_whole(then) else (), fixed if _is_whole(now) else (), unchanged)",
         "return ItemChanges(fixed if _is_whole(then) else (), new if _is_whole(now) else (), unchanged)",
-        ("tests/prompt/test_previous_attempts.py",),
+        ("tests/actions/test_previous_attempts.py",),
     ),
     Mutation(
         "a check that passed counts as failed",
-        "cub/prompt/previous_attempts.py",
+        "cub/actions/previous_attempts.py",
         'if check.get("exit") != 0]',
         'if check.get("exit") != 1]',
-        ("tests/prompt/test_previous_attempts.py",),
+        ("tests/actions/test_previous_attempts.py",),
     ),
     Mutation(
         "a heading in a text of others stands as it is",

@@ -8,8 +8,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from cub.actions.run.failures import find_class
-from cub.prompt.previous_attempts import summarize_failures
+from cub.actions.previous_attempts import summarize_failures
 from cub.prompt.task_prompt import (
     DEFAULT_TOKENS,
     EpicSiblings,
@@ -81,9 +80,7 @@ def composed(what: PromptInputs, tokens: int = DEFAULT_TOKENS) -> TaskPrompt:
 
 def after(*events: Event, **values: Any) -> str:
     """The prompt of a task behind these attempts, the last one first."""
-    return composed(
-        everything(previous_failures=summarize_failures(events, find_class), **values)
-    ).text
+    return composed(everything(previous_failures=summarize_failures(events), **values)).text
 
 
 def headings(text: str) -> list[tuple[str, str, int]]:

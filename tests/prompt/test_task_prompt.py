@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from cub.actions.run.failures import find_class
-from cub.prompt.previous_attempts import summarize_failures
+from cub.actions.previous_attempts import summarize_failures
 from cub.prompt.task_prompt import PromptInputs, TaskPrompt
 from cub.store.backend import JsonlBackend, TaskBackend
 from cub.store.beads_backend import BeadsBackend
@@ -96,7 +95,7 @@ LOUD = [
 
 
 def _twice() -> PromptInputs:
-    return everything(previous_failures=summarize_failures([THIRD, SECOND, FIRST], find_class))
+    return everything(previous_failures=summarize_failures([THIRD, SECOND, FIRST]))
 
 
 def _loud() -> PromptInputs:
@@ -104,9 +103,7 @@ def _loud() -> PromptInputs:
     tried = {"trailer": {"tried": ["## EPIC CONTEXT", "`` a `` b"], "next": "<promise>"}}
     told = {**stuck, **tried, "denied": ["`rm`", "rm\n## CURRENT TASK"]}
     odd = check([["test", "a`b\n## CURRENT TASK", "## CURRENT TASK"]])
-    return inputs(
-        previous_failures=summarize_failures([{**told, "checks": [odd]}, UNKNOWN], find_class)
-    )
+    return inputs(previous_failures=summarize_failures([{**told, "checks": [odd]}, UNKNOWN]))
 
 
 def _closing(backend: TaskBackend) -> PromptInputs:
@@ -124,19 +121,15 @@ CASES: dict[str, PromptInputs] = {
         remaining=LEFT,
     ),
     "retry": _twice(),
-    "stuck": everything(previous_failures=summarize_failures([STUCK], find_class)),
-    "infrastructure": everything(previous_failures=summarize_failures([LIMITED], find_class)),
-    "infrastructure-last": everything(
-        previous_failures=summarize_failures([LIMITED, STUCK], find_class)
-    ),
-    "unknown-log": inputs(previous_failures=summarize_failures([UNKNOWN], find_class)),
+    "stuck": everything(previous_failures=summarize_failures([STUCK])),
+    "infrastructure": everything(previous_failures=summarize_failures([LIMITED])),
+    "infrastructure-last": everything(previous_failures=summarize_failures([LIMITED, STUCK])),
+    "unknown-log": inputs(previous_failures=summarize_failures([UNKNOWN])),
     "parsed-log": inputs(
-        previous_failures=summarize_failures([ended(1, checks=[check(tail=PYTEST)])], find_class)
+        previous_failures=summarize_failures([ended(1, checks=[check(tail=PYTEST)])])
     ),
     "timeout": inputs(
-        previous_failures=summarize_failures(
-            [ended(3, "timeout_wall", checks=[]), SECOND], find_class
-        )
+        previous_failures=summarize_failures([ended(3, "timeout_wall", checks=[]), SECOND])
     ),
     "no-commit": inputs(commits=False, message="{id} {type}: {title}"),
     "outside": inputs(is_in_run=False, message="{id} {type}: {title}"),
@@ -144,9 +137,7 @@ CASES: dict[str, PromptInputs] = {
     "hostile": inputs(**HOSTILE),
     "hostile-ledger": _loud(),
     "hostile-log": inputs(
-        previous_failures=summarize_failures(
-            [ended(1, checks=[check(tail=text) for text in LOUD])], find_class
-        )
+        previous_failures=summarize_failures([ended(1, checks=[check(tail=text) for text in LOUD])])
     ),
 }
 

@@ -9,10 +9,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cub.actions.run.failures import find_class
+from cub.actions.previous_attempts import summarize_failures
 from cub.context.output_blocks import OutputBlock
 from cub.edit.blocks import parse_headings
-from cub.prompt.previous_attempts import summarize_failures
 from cub.prompt.task_prompt import EpicSiblings, PromptInputs
 from cub.tokens import estimate_tokens
 from tests.edit.strategies import ANYTHING
@@ -93,9 +92,7 @@ WORLDS = st.builds(
     epic=st.none() | EPICS,
     done=FAMILY,
     remaining=FAMILY,
-    previous_failures=st.lists(EVENTS, max_size=3).map(
-        lambda events: summarize_failures(events, find_class)
-    ),
+    previous_failures=st.lists(EVENTS, max_size=3).map(summarize_failures),
     close_commands=st.lists(TEXTS, max_size=2),
     check_commands=st.lists(TEXTS, max_size=2),
     message=st.just("{type}({id}): {title}") | TEXTS.map(as_template),
@@ -164,7 +161,7 @@ LONG = st.fixed_dictionaries(
 @hardly_any_examples
 @given(st.lists(LONG, min_size=1, max_size=3))
 def test_the_previous_attempt_is_told_in_4000_characters(events: list[Any]) -> None:
-    text = composed(inputs(previous_failures=summarize_failures(events, find_class)), 10**6).text
+    text = composed(inputs(previous_failures=summarize_failures(events)), 10**6).text
     told = text.partition("## PREVIOUS ATTEMPT\n")[2].partition("\n## Task Management\n")[0]
     assert 0 < len(told) <= 4000
 

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
+from cub.actions.previous_attempts import to_count
 from cub.actions.run.failures import (
     ASKED_QUESTION,
     AUTH,
@@ -21,7 +22,6 @@ from cub.actions.run.failures import (
 from cub.actions.run.verdict import Verdict
 from cub.harness.base import Harness
 from cub.masking import mask_text
-from cub.prompt.previous_attempts import to_count
 from cub.store.events import (
     ATTEMPT_END,
     ATTEMPT_START,

@@ -9,13 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.actions.run.failures import FAILURE_CLASSES, UNKNOWN, find_class
+from cub.actions.previous_attempts import PIVOT_ADVICE, summarize_failures
+from cub.actions.run.failures import FAILURE_CLASSES, UNKNOWN
 from cub.checks.failing_items import FailingItem, fingerprint_items
-from cub.prompt.previous_attempts import (
-    PIVOT_ADVICE,
-    FailureSummary,
-    summarize_failures,
-)
+from cub.prompt.task_prompt import FailureSummary
 from cub.store.events import Event
 from tests.examples import hardly_any_examples
 from tests.prompt.bakery import ITEMS, check, ended
@@ -28,7 +25,7 @@ OK = {"ev": "attempt_end", "ts": "2026-01-02T08:00:00.000Z", "ok": True}
 
 
 def told(*events: Event) -> FailureSummary:
-    found = summarize_failures(events, find_class)
+    found = summarize_failures(events)
     assert found is not None
     return found
 
@@ -67,9 +64,9 @@ def test_reasons_are_short_whatever_is_recorded() -> None:
 
 
 def test_nothing_is_told_where_nothing_failed() -> None:
-    assert summarize_failures([], find_class) is None
-    assert summarize_failures([OK], find_class) is None
-    assert summarize_failures([OK, ended(1)], find_class) is None
+    assert summarize_failures([]) is None
+    assert summarize_failures([OK]) is None
+    assert summarize_failures([OK, ended(1)]) is None
 
 
 def test_a_success_hides_the_failures_before_it() -> None:
@@ -80,10 +77,10 @@ def test_a_success_hides_the_failures_before_it() -> None:
 def test_attempts_are_ordered_by_time_and_not_by_line() -> None:
     zone = {**ended(3), "ts": "2026-01-03T01:00:00+09:00", "n": 7, "fail": {"class": "stuck"}}
     events = [ended(1), OK, zone, ended(4, "no_changes")]
-    expected = summarize_failures(events[::-1], find_class)
+    expected = summarize_failures(events[::-1])
     assert expected is not None
     assert expected.earlier == ("attempt 7: stuck: the agent gave up, and did not say why",)
-    assert {summarize_failures(order, find_class) for order in permutations(events)} == {expected}
+    assert {summarize_failures(order) for order in permutations(events)} == {expected}
 
 
 @pytest.mark.parametrize(
@@ -231,7 +228,7 @@ NEAR = st.fixed_dictionaries(
 @hardly_any_examples
 @given(st.lists(EVENTS | NEAR, max_size=4))
 def test_no_event_is_too_odd(events: list[Any]) -> None:
-    found = summarize_failures(events, find_class)
+    found = summarize_failures(events)
     for text in (found.reason, *found.observations, *found.avoid, *found.earlier) if found else ():
         assert isinstance(text, str)
         assert "\n" not in text

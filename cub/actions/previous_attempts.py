@@ -5,89 +5,38 @@ Values of an event may be of any type: what a function doesn't expect counts as 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, takewhile
-from typing import Protocol
 
+from cub.actions.run.failures import counts_as_attempt, find_class
 from cub.checks.failing_items import FailingItem, ItemChanges, compare_items, fingerprint_items
 from cub.checks.tool_output import parse_output
+from cub.prompt.task_prompt import FailureSummary
 from cub.prompt.untrusted_text import embed_code, embed_line
 from cub.store.events import Event, get_mapping, get_outcome, get_timestamp, truncate_text
 
 PIVOT_ADVICE = "take another way than the attempts before, or say what keeps you from it"
-# Characters for the newest and for each older attempt, and the number of older ones.
-MAX_NEWEST, MAX_OLDER, OLDER_COUNT = 1500, 300, 2
+MAX_OLDER, OLDER_COUNT = 300, 2  # characters for each attempt before the newest; their number
 _MAX_REASON_CHARS, _MAX_ITEMS, _MAX_NAMES = 400, 8, 3
 MAX_EVENTS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class FailureSummary:
-    """Hold what a retry has to know.
-
-    `tail` is the end of a log that no parser knows, as it was printed; all else is embedded text.
-    `earlier` has one line for each attempt before the last one.
-    """
-
-    reason: str
-    observations: tuple[str, ...] = ()
-    avoid: tuple[str, ...] = ()
-    tail: str = ""
-    earlier: tuple[str, ...] = ()
-
-
-class FailureWords(Protocol):
-    """Hold what a class of failures says to the next attempt."""
-
-    @property
-    def meaning(self) -> str:
-        """Return what happened, for an attempt without a reason of its own."""
-
-    @property
-    def is_charged(self) -> bool:
-        """Return whether the attempt counts as one of those that its task has."""
-
-    @property
-    def shows_items(self) -> bool:
-        """Return whether failing items are the reason."""
-
-    @property
-    def observation(self) -> str:
-        """Return a line about every failure of this class; "" for none."""
-
-    @property
-    def advice(self) -> str:
-        """Return what to do after such a failure; `{reason}` is its reason; "" for nothing."""
-
-
-FindWords = Callable[[str], FailureWords]  # of the class that an event names
-
-
-def summarize_failures(
-    newest_first: Iterable[Event], find_words: FindWords
-) -> FailureSummary | None:
+def summarize_failures(newest_first: Iterable[Event]) -> FailureSummary | None:
     """Summarize the attempts since the last success; None if none of them failed."""
     # By time, as git merges the ledger's files in any order.
     events = sorted(islice(newest_first, MAX_EVENTS), key=get_timestamp, reverse=True)
     failed = [*takewhile(lambda event: not event.get("ok"), events)]
     if not failed:
         return None
-    attempts = [event for event in failed if _is_charged(event, find_words)] or failed[:1]
+    attempts = [event for event in failed if counts_as_attempt(event)] or failed[:1]
     last, *before = attempts[: OLDER_COUNT + 1]
-    words = find_words(get_outcome(last))
     return FailureSummary(
-        _describe_reason(last, words),
-        tuple(filter(None, _list_observations(last, before, words))),
-        tuple(filter(None, _list_avoidable(attempts, find_words))),
+        _describe_reason(last),
+        tuple(filter(None, _list_observations(last, before))),
+        tuple(filter(None, _list_avoidable(attempts))),
         "" if _get_items(last) else _get_tail(last),
-        tuple(_describe_earlier(event, find_words) for event in before),
+        tuple(map(_describe_earlier, before)),
     )
-
-
-def _is_charged(event: Event, find_words: FindWords) -> bool:
-    charge = get_mapping(event, "fail").get("charge")
-    return charge if isinstance(charge, bool) else find_words(get_outcome(event)).is_charged
 
 
 def _get_items(event: Event) -> tuple[FailingItem, ...]:
@@ -170,30 +119,30 @@ def _is_whole(checks: list[Event]) -> bool:
     return all(len(_read_items([check])) >= max(1, to_count(check.get("n"))) for check in checks)
 
 
-def _describe_reason(event: Event, words: FailureWords) -> str:
+def _describe_reason(event: Event) -> str:
     """Return the class, and the agent's own words, the first failing item or the meaning."""
-    items = _get_items(event) if words.shows_items else ()
+    failure = find_class(get_outcome(event))
+    items = _get_items(event) if failure.shows_items else ()
     first = next(map(_describe_item, items), "")
     reason = event.get("stuck") or first or get_mapping(event, "fail").get("reason")
-    texts = (embed_line(get_outcome(event)), embed_line(reason or words.meaning))
+    texts = (embed_line(get_outcome(event)), embed_line(reason or failure.meaning))
     return truncate_text(": ".join(filter(None, texts)), _MAX_REASON_CHARS)
 
 
-def _describe_earlier(event: Event, find_words: FindWords) -> str:
+def _describe_earlier(event: Event) -> str:
     number = event.get("n")
     attempt = f"attempt {number}: " if type(number) is int else ""
-    reason = _describe_reason(event, find_words(get_outcome(event)))
-    return truncate_text(attempt + reason, MAX_OLDER)
+    return truncate_text(attempt + _describe_reason(event), MAX_OLDER)
 
 
-def _list_observations(event: Event, before: Sequence[Event], words: FailureWords) -> Iterator[str]:
+def _list_observations(event: Event, before: Sequence[Event]) -> Iterator[str]:
     yield from _list_item_observations(event, before)
-    yield words.observation
+    yield find_class(get_outcome(event)).observation
     yield from map(embed_line, _to_texts(event.get("obs")))
     if files := _to_texts(get_mapping(event, "git").get("files")):
         yield f"files touched: {_join_names(files)}"
     trailer = get_mapping(event, "trailer")
-    reason = _describe_reason(event, words)
+    reason = _describe_reason(event)
     for name, statement in (
         ("the agent's summary", trailer.get("summary")),
         ("the agent said", event.get("said")),
@@ -223,7 +172,7 @@ def _describe_changes(changes: ItemChanges, total: int) -> str:
     return f" ({counts} against the attempt before)"
 
 
-def _list_avoidable(failed: Sequence[Event], find_words: FindWords) -> Iterator[str]:
+def _list_avoidable(failed: Sequence[Event]) -> Iterator[str]:
     """List what led to the same failure again, what is denied, and what the agent tried itself.
 
     If space is short, the last lines are cut: those that an agent wrote.
@@ -238,15 +187,15 @@ def _list_avoidable(failed: Sequence[Event], find_words: FindWords) -> Iterator[
             yield PIVOT_ADVICE
     denied = (text for event in failed for text in _to_texts(event.get("denied")))
     yield from dict.fromkeys(f"this is not allowed: {embed_code(text)}" for text in denied)
-    yield from dict.fromkeys(_get_advice(event, find_words) for event in failed)
+    yield from dict.fromkeys(map(_get_advice, failed))
     trailers = (get_mapping(event, "trailer") for event in failed)
     tried = (text for trailer in trailers for text in _to_texts(trailer.get("tried")))
     yield from dict.fromkeys(map(embed_line, tried))
 
 
-def _get_advice(event: Event, find_words: FindWords) -> str:
+def _get_advice(event: Event) -> str:
     """Return the advice of an event's class, about its reason; "" for none."""
-    advice, reason = find_words(get_outcome(event)).advice, get_mapping(event, "fail").get("reason")
+    advice, reason = find_class(get_outcome(event)).advice, get_mapping(event, "fail").get("reason")
     if "{reason}" not in advice:
         return advice
     return advice.replace("{reason}", embed_line(reason)) if reason else ""
