@@ -34,8 +34,8 @@ class LeaseChecker(NamedTuple):
     """Check leases at one time, on this machine, against its processes."""
 
     timestamp: str
-    host: str
-    is_alive: Callable[[int], bool]
+    host: str = socket.gethostname()
+    is_alive: Callable[[int], bool] = is_running
 
     def is_expired(self, lease: Record | None) -> bool:
         """Return whether nobody works under a lease now: it is over, or its process is gone."""
@@ -49,8 +49,3 @@ class LeaseChecker(NamedTuple):
                 return True
         is_here = lease.get("host") == self.host and type(pid) is int
         return is_here and not self.is_alive(pid)  # type: ignore[arg-type]
-
-
-def make_lease_checker(now: str) -> LeaseChecker:
-    """Return a checker of this machine for one time."""
-    return LeaseChecker(now, socket.gethostname(), is_running)

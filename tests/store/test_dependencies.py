@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cub.store.dependencies import ReadyTasks, find_cycles, find_ready_tasks, find_shortest_path
 from cub.store.jsonl import Record
-from cub.store.leases import LeaseChecker, make_lease, make_lease_checker
+from cub.store.leases import LeaseChecker, make_lease
 from cub.store.task_index import TaskIndex
 from tests.examples import few_examples
 from tests.store.records import closed, day, task
@@ -136,12 +136,12 @@ def test_a_task_is_free_again_when_its_lease_has_lapsed(
 @pytest.mark.parametrize(("pid", "lives"), [(10**30, False), (-1, False)])
 def test_odd_process_numbers_are_nobodys(pid: int, lives: bool) -> None:
     made = {**make_lease(day(1), run="r"), "pid": pid}
-    assert make_lease_checker(day(1)).is_expired(made) is not lives
+    assert LeaseChecker(day(1)).is_expired(made) is not lives
 
 
 def test_the_lease_of_this_process_holds_until_it_ends() -> None:
-    assert not make_lease_checker(day(1)).is_expired(make_lease(day(1), run="r"))
-    assert make_lease_checker(day(2)).is_expired(make_lease(day(1), run="r"))
+    assert not LeaseChecker(day(1)).is_expired(make_lease(day(1), run="r"))
+    assert LeaseChecker(day(2)).is_expired(make_lease(day(1), run="r"))
     assert "pid" not in make_lease(day(1))
 
 

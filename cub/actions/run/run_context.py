@@ -24,7 +24,7 @@ from cub.processes.command import StopRequest
 from cub.repomap.stack.facts import ProjectCommand
 from cub.store.events import Event, tokens_to_json
 from cub.store.jsonl import Record
-from cub.store.leases import make_lease_checker
+from cub.store.leases import LeaseChecker
 from cub.store.timestamps import format_timestamp
 from cub.tokens import TokenUsage
 
@@ -111,7 +111,7 @@ class RunContext:
     @property
     def current_stores(self) -> Stores:
         """Return the stores, with leases judged at the current time."""
-        return replace(self.initial_stores, lease_checker=make_lease_checker(self.timestamp))
+        return replace(self.initial_stores, lease_checker=LeaseChecker(self.timestamp))
 
     def open_places(self) -> list[Place]:
         """Return the places in which attempts work at once, and open those that are new."""

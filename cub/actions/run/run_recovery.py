@@ -34,7 +34,7 @@ from cub.place.place_settings import Base, PlaceSettings
 from cub.place.walls import PlaceKind
 from cub.processes.orphans import kill_by_environment
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, get_mapping
-from cub.store.leases import make_lease_checker
+from cub.store.leases import LeaseChecker
 from cub.store.task_index import TaskSummary
 from cub.store.task_schema import CLOSED, IN_PROGRESS, OPEN, PARKED, RETRY
 from cub.store.timestamps import format_timestamp
@@ -65,7 +65,7 @@ class Conclusion(NamedTuple):
 def recover_killed_runs(stores: Stores, clock: Clock) -> RecoveryReport:
     """Finish what killed runs left. What can't be finished stays for the next time."""
     report = RecoveryReport()
-    stores = replace(stores, lease_checker=make_lease_checker(format_timestamp(clock.now())))
+    stores = replace(stores, lease_checker=LeaseChecker(format_timestamp(clock.now())))
     for folder in RunFolder.list_all(stores.root):
         if folder.read_state().get("ended", True):  # also if cub has not signed it
             continue

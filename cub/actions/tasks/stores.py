@@ -17,7 +17,7 @@ from cub.project.project import Project
 from cub.store.backend import JsonlBackend, StoreTransaction, TaskBackend
 from cub.store.events import TASK_STATE, Event
 from cub.store.jsonl import Record
-from cub.store.leases import LeaseChecker, make_lease_checker
+from cub.store.leases import LeaseChecker
 from cub.store.ledger import Ledger
 from cub.store.record_merge import next_change_time, update_record
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE, find_store_root
@@ -77,7 +77,7 @@ def open_stores(project: Project, who: str, at: str = "") -> Stores:
         from cub.store.beads_backend import BeadsBackend
 
         backend = BeadsBackend(root)
-    return Stores(project, root, backend, Ledger(root), make_lease_checker(at or utc_now()), who)
+    return Stores(project, root, backend, Ledger(root), LeaseChecker(at or utc_now()), who)
 
 
 def finish_interrupted_change(stores: Stores) -> Stores:
