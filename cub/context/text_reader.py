@@ -10,8 +10,6 @@ from __future__ import annotations
 import codecs
 import errno
 import os
-import posixpath
-import stat
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -84,7 +82,6 @@ class TextReader:
     def __init__(self, start: Path, root: Path, home: Path | None) -> None:
         self.start, self.root, self.home = start, root, home
         self.warnings: list[PlanWarning] = []
-        self._real_folders: dict[str, str] = {}
 
     @property
     def project_folders(self) -> list[Path]:
@@ -171,7 +168,7 @@ class TextReader:
         file, and for more than `MAX_TEXT_BYTES`.
         """
         try:
-            real = self._resolve(os.fspath(path))
+            real = os.path.realpath(path, strict=True)
             self._require_allowed(real, base, path)
             handle = open_regular_file(os.fsencode(real))
         except (FileNotFoundError, NotADirectoryError):
@@ -191,16 +188,6 @@ class TextReader:
             message = f"this file has {size}, and a context takes at most {MAX_TEXT_BYTES:,}"
             raise CubError(message, where=self.describe(path))
         return TextFile(data, (status.st_dev, status.st_ino), real, status.st_uid)
-
-    def _resolve(self, path: str) -> str:
-        """Return where a path leads; a folder of many files is resolved once. Raises OSError."""
-        folder, name = os.path.split(path)
-        is_link = stat.S_ISLNK(os.lstat(path).st_mode)
-        if is_link or name in ("", os.curdir, os.pardir):
-            return os.path.realpath(path, strict=True)
-        if folder not in self._real_folders:
-            self._real_folders[folder] = os.path.realpath(folder, strict=True)
-        return posixpath.join(self._real_folders[folder], name)
 
     def read_document(self, path: Path, base: Path | None) -> TextFile | None:
         """Return a file of text, in UTF-8; None if there is none.
