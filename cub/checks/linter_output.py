@@ -85,26 +85,13 @@ ESLINT = (
 )
 
 
-_SCRIPT = re.compile(r"In (\S.*) line (\d+):")
-_POINTED = re.compile(r"( *)\^-*\^?(?:-- )? ?(SC\d+) \(\w+\): (.+)")
-_SCRIPT_LINE = re.compile(r"(\S.*?:\d+:\d+): (?:error|warning|note): (.+) \[(SC\d+)\]")
-
-
-def _parse_shellcheck(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    place = ""
-    for number, line in enumerate(lines):
-        if script := _SCRIPT.fullmatch(line):
-            place = ":".join(script.groups())
-        elif place and (pointed := _POINTED.fullmatch(line)):
-            where = f"{place}:{len(pointed[1]) + 1}"
-            yield locate_item(number, "lint", where, f"{pointed[2]} {pointed[3]}")
-        elif line.endswith("]") and (finding := _SCRIPT_LINE.fullmatch(line)):
-            yield locate_item(number, "lint", finding[1], f"{finding[3]} {finding[2]}")
-        elif not line.strip():
-            place = ""
-
-
-SHELLCHECK = OutputParser((" SC", "[SC"), _parse_shellcheck)
+_POINTED = r" *\^-*\^?(?:-- )? ?(SC\d+) \(\w+\): (.+)"
+SHELLCHECK = make_parser(
+    Rule("In ", r"In (?P<script>\S.*) line (?P<number>\d+):"),
+    Rule(" SC", _POINTED, "lint {script}:{number}:{column} | {1} {2}", within="script"),
+    Rule("[SC", r"(\S.*?:\d+:\d+): (?:error|warning|note): (.+) \[(SC\d+)\]", "lint {1} | {3} {2}"),
+    Rule("", r"\s*(?P<script>)"),
+)
 
 
 _MYPY_PLACE = r"((?:[A-Za-z]:)?[^\s:][^:]*\.pyi?(?::\d+){1,2})(?::\d+){0,2}: error: "

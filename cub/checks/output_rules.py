@@ -58,9 +58,9 @@ class Rule:
 
     The named groups are values for the lines that follow; an empty one ends a value. `item` is a
     template of groups and values for what the line reports: `KIND WHERE | MESSAGE`; "" if it only
-    sets values. In it, `text` is the first text below the line, and `below` what the function finds
-    there. `within` is a value without which the line means nothing. A pattern with a newline is of
-    two lines.
+    sets values. In it, `column` is where the line's text begins, `text` is the first text below the
+    line, and `below` what the function finds there. `within` is a value without which the line
+    means nothing. A pattern with a newline is of two lines.
     """
 
     mark: str
@@ -102,7 +102,8 @@ def _make_item(
     rule: Rule, match: re.Match[str], values: dict[str, str], below: Sequence[str]
 ) -> FailingItem:
     groups = (match[0], *match.groups(""))
-    values["text"] = find_first_text(below)
+    indent = len(match[0]) - len(match[0].lstrip())
+    values |= {"column": str(indent + 1), "text": find_first_text(below)}
     values["below"] = rule.below(below) if "{below}" in rule.item else ""
     kind, _, template = rule.item.partition(" ")
     where, message = (part.format(*groups, **values) for part in template.partition(" | ")[::2])
