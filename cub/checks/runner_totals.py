@@ -11,6 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from cub.checks.terminal_text import split_lines
+
 
 class RunnerTotals(NamedTuple):
     """Hold how many tests of a runner passed, failed, and were skipped or expected to fail.
@@ -134,8 +136,9 @@ _FAILED_SUBTEST = re.compile(r"SUBFAIL(?:ED)?[ (\[].*::")  # in pytest's short s
 _PROVE_FAILED = re.compile(r"\S.* \(Wstat: .*\) Tests: (\d+) Failed: (\d+)\)")
 
 
-def read_totals(lines: Sequence[str]) -> tuple[RunnerTotals, ...]:
-    """Return the totals of each runner that sums up its run in the lines, sorted by its name."""
+def count_tests(output: str) -> tuple[RunnerTotals, ...]:
+    """Return the totals of each runner that sums up its run in the output, sorted by its name."""
+    lines = split_lines(output)
     sums, last = _add_up(lines)
     _drop_uncertain(sums, lines)
     return tuple(_make_totals(runner, sums[runner], last) for runner in sorted(sums))

@@ -19,7 +19,7 @@ from cub.checks.linter_output import LINTERS
 from cub.checks.numbered_output import NUMBERED_RUNNERS
 from cub.checks.output_rules import LocatedItem, OutputParser
 from cub.checks.pytest_output import PYTEST, find_traceback_lines
-from cub.checks.runner_totals import RunnerTotals, find_evidence, read_totals
+from cub.checks.runner_totals import find_evidence
 from cub.checks.tap_output import TAP_TOOLS
 from cub.checks.terminal_text import split_lines, to_plain_text
 from cub.checks.xunit_output import JUNIT, UNITTEST
@@ -75,11 +75,6 @@ def _drop_repeated(items: Iterable[FailingItem]) -> Iterator[FailingItem]:
         if key not in keys:
             keys.add(key)
             yield item
-
-
-def count_tests(output: str) -> tuple[RunnerTotals, ...]:
-    """Return the totals of each known test runner that sums up its run in the output."""
-    return read_totals(split_lines(output))
 
 
 def has_passing_test(output: str) -> bool:

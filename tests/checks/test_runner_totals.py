@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cub.checks.tool_output import count_tests
+from cub.checks.runner_totals import count_tests
 from tests.conftest import GOLDEN
 
 # passed, failed, skipped

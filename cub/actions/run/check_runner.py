@@ -23,10 +23,9 @@ from cub.checks.failing_items import (
     truncate_item,
 )
 from cub.checks.failure_reasons import find_missing_modules, find_reason
-from cub.checks.runner_totals import RunnerTotals
+from cub.checks.runner_totals import RunnerTotals, count_tests
 from cub.checks.terminal_text import take_tail, to_plain_text
 from cub.checks.tool_output import (
-    count_tests,
     find_missing_tool,
     has_passing_test,
     parse_output,

@@ -15,8 +15,8 @@ from cub.actions.run.removed_tests import (
     find_removed_tests,
 )
 from cub.checks.failing_items import FailingItem
+from cub.checks.runner_totals import count_tests
 from cub.checks.static_tests import list_static_tests
-from cub.checks.tool_output import count_tests
 from cub.place.changes import FileChange
 
 TEST_FILE = "tests/test_ovens.py"
