@@ -11,6 +11,7 @@ from itertools import islice, takewhile
 from cub.actions.run.failures import counts_as_attempt, find_class
 from cub.checks.failing_items import FailingItem, ItemChanges, compare_items, fingerprint_items
 from cub.checks.tool_output import parse_output
+from cub.json_values import JsonObject, get_count, list_objects
 from cub.prompt.task_prompt import FailureSummary
 from cub.prompt.untrusted_text import embed_code, embed_line
 from cub.store.events import Event, get_mapping, get_outcome, get_timestamp, truncate_text
@@ -46,7 +47,7 @@ def _get_items(event: Event) -> tuple[FailingItem, ...]:
 
 def _count_items(event: Event) -> int:
     """Return how many items failed; if there are many, not all of them are recorded."""
-    counts = (to_count(check.get("n")) for check in _list_failed_checks(event))
+    counts = (get_count(check, "n") for check in _list_failed_checks(event))
     return max(len(_get_items(event)), sum(counts))
 
 
@@ -75,8 +76,8 @@ def _compare_attempts(before: Event, after: Event) -> ItemChanges:
     return ItemChanges(new if _is_whole(then) else (), fixed if _is_whole(now) else (), unchanged)
 
 
-def _list_failed_checks(event: Event) -> list[Event]:
-    return [check for check in _list_checks(event) if check.get("exit") != 0]
+def _list_failed_checks(event: Event) -> list[JsonObject]:
+    return [check for check in list_objects(event, "checks") if check.get("exit") != 0]
 
 
 def _to_texts(value: object) -> list[str]:
@@ -84,21 +85,11 @@ def _to_texts(value: object) -> list[str]:
     return [str(entry) for entry in value if entry] if isinstance(value, list) else []
 
 
-def to_count(value: object) -> int:
-    """Return an integer as it is, and 0 for anything else."""
-    return value if type(value) is int else 0
-
-
-def _list_checks(event: Event) -> list[Event]:
-    checks = event.get("checks")
-    return [one for one in checks if isinstance(one, dict)] if isinstance(checks, list) else []
-
-
 def _get_commands(event: Event) -> set[str]:
-    return {str(check.get("cmd")) for check in _list_checks(event)}
+    return {str(check.get("cmd")) for check in list_objects(event, "checks")}
 
 
-def _read_items(checks: list[Event]) -> tuple[FailingItem, ...]:
+def _read_items(checks: list[JsonObject]) -> tuple[FailingItem, ...]:
     items: list[FailingItem] = []
     for check in checks:
         rows = check.get("items")
@@ -114,9 +105,9 @@ def _is_row(row: object) -> bool:
     return len(row) >= 3 and bool(row[1].strip())
 
 
-def _is_whole(checks: list[Event]) -> bool:
+def _is_whole(checks: list[JsonObject]) -> bool:
     """Tell whether all items of each check are recorded."""
-    return all(len(_read_items([check])) >= max(1, to_count(check.get("n"))) for check in checks)
+    return all(len(_read_items([check])) >= max(1, get_count(check, "n")) for check in checks)
 
 
 def _describe_reason(event: Event) -> str:

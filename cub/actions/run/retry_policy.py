@@ -8,7 +8,6 @@ from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
-from cub.actions.previous_attempts import to_count
 from cub.actions.run.failures import (
     ASKED_QUESTION,
     AUTH,
@@ -21,6 +20,7 @@ from cub.actions.run.failures import (
 )
 from cub.actions.run.verdict import Verdict
 from cub.harness.base import Harness
+from cub.json_values import get_count
 from cub.masking import mask_text
 from cub.store.events import (
     ATTEMPT_END,
@@ -97,7 +97,7 @@ def summarize_attempts(newest_first: Iterable[Event]) -> AttemptHistory:
         if event.get("ev") == TASK_STATE:
             is_past |= event.get("status") == OPEN
             continue
-        attempts = max(attempts, to_count(event.get("n")))
+        attempts = max(attempts, get_count(event, "n"))
         is_past |= bool(event.get("ok"))
         if event.get("ev") == ATTEMPT_END and counts_as_attempt(event):
             was_reopened |= is_past
@@ -107,7 +107,7 @@ def summarize_attempts(newest_first: Iterable[Event]) -> AttemptHistory:
 
 def get_first_number(newest_first: Sequence[Event]) -> int | None:
     """Return the number of the first of some attempts; None if there are none."""
-    return to_count(newest_first[-1].get("n")) or None if newest_first else None
+    return get_count(newest_first[-1], "n") or None if newest_first else None
 
 
 def _has_check_failure(end: Event, command: str, fingerprint: str) -> bool:
