@@ -287,17 +287,14 @@ def fit_parts(
     full: CuttableParts, render: Callable[[CuttableParts], str], tokens: int
 ) -> tuple[str, CuttableParts]:
     """Return the longest prompt that costs at most `tokens`, or the shortest one; and its parts."""
-    if full.blocks.tokens <= tokens and estimate_tokens(text := render(full)) <= tokens:
-        return text, full
-    steps = [*_iter_shorter(full, tokens // 2)]
-    low, high = min(1, len(steps) - 1), len(steps) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if estimate_tokens(render(steps[middle])) <= tokens:
-            high = middle
-        else:
-            low = middle + 1
-    return render(steps[low]), steps[low]
+    text, parts = "", full
+    for parts in _iter_shorter(full, tokens // 2):
+        if parts.blocks.tokens > tokens:  # rendering long blocks takes time
+            continue
+        text = render(parts)
+        if estimate_tokens(text) <= tokens:
+            break
+    return text, parts
 
 
 def _iter_shorter(parts: CuttableParts, block_tokens: int) -> Iterator[CuttableParts]:

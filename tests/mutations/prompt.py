@@ -113,15 +113,15 @@ PROMPT = (
     Mutation(
         "a prompt may cost a token more than its budget",
         "cub/prompt/task_prompt.py",
-        "        if estimate_tokens(render(steps[middle])) <= tokens:",
-        "        if estimate_tokens(render(steps[middle])) <= tokens + 1:",
+        "        if estimate_tokens(text) <= tokens:",
+        "        if estimate_tokens(text) <= tokens + 1:",
         ("tests/prompt/test_prompt_budget.py",),
     ),
     Mutation(
         "the shortest prompt is taken where a longer one fits",
         "cub/prompt/task_prompt.py",
-        "low, high = min(1, len(steps) - 1), len(steps) - 1",
-        "low, high = len(steps) - 1, len(steps) - 1",
+        "        if estimate_tokens(text) <= tokens:\n            break\n",
+        "",
         ("tests/prompt/test_prompt_budget.py",),
     ),
 )
