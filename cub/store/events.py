@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isfinite
 from typing import Any, NamedTuple
 
+from cub.masking import mask_text
 from cub.store.jsonl import encode_record
 from cub.store.timestamps import normalize_timestamp
 from cub.tokens import TokenUsage
 
 Event = dict[str, Any]
-MaskFunction = Callable[[str], str]
 
 MAX_LINE = 8192  # bytes, with its end
 TASK_STATE, ATTEMPT_START, ATTEMPT_END = "task_state", "attempt_start", "attempt_end"
@@ -49,9 +48,9 @@ _TOKENS = ("in", "out", "cache_read", "cache_write")
 _ESTIMATES = ("computed", "estimated")  # as the ledger says it, and as older lines do
 
 
-def encode_event(event: Event, mask: MaskFunction) -> bytes:
+def encode_event(event: Event) -> bytes:
     """Return an event as a line of at most `MAX_LINE` bytes, secrets masked and long texts cut."""
-    limited = _limit_value(mask_event(event, mask), _LIMITS)
+    limited = _limit_value(mask_event(event), _LIMITS)
     for limits in _SHRINK_STEPS:
         if len(encode_record(limited)) < MAX_LINE:
             break
@@ -65,9 +64,9 @@ def encode_event(event: Event, mask: MaskFunction) -> bytes:
     return encode_record(limited)
 
 
-def mask_event(event: Event, mask: MaskFunction) -> Event:
+def mask_event(event: Event) -> Event:
     """Return an event without secrets in its strings, except for names."""
-    return {name: _mask_value(value, mask, name) for name, value in event.items()}
+    return {name: _mask_value(value, name) for name, value in event.items()}
 
 
 def get_mapping(event: Event, key: str) -> Event:
@@ -135,13 +134,13 @@ def truncate_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…" if limit else ""
 
 
-def _mask_value(value: Any, mask: MaskFunction, key: str = "") -> Any:
+def _mask_value(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
-        return value if key in _NAMES or len(value) < _MIN_SECRET else mask(value)
+        return value if key in _NAMES or len(value) < _MIN_SECRET else mask_text(value)
     if isinstance(value, dict):
-        return {name: _mask_value(inner, mask, name) for name, inner in value.items()}
+        return {name: _mask_value(inner, name) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_mask_value(inner, mask) for inner in value]
+        return [_mask_value(inner) for inner in value]
     return value
 
 

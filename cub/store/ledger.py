@@ -19,8 +19,7 @@ from cub.files.disk import Disk
 from cub.files.read_files import find_regular_file, make_os_error
 from cub.files.single_file import replace_single_file
 from cub.git import read_tracked_file
-from cub.masking import mask_text
-from cub.store.events import ATTEMPT_END, Event, MaskFunction, encode_event, get_timestamp
+from cub.store.events import ATTEMPT_END, Event, encode_event, get_timestamp
 from cub.store.jsonl import decode_record, encode_record
 from cub.store.jsonl_append import append_lines, filter_missing_lines, require_appendable
 from cub.store.store_paths import ARCHIVE_FILE, LEDGER_FILE
@@ -28,12 +27,11 @@ from cub.store.store_paths import ARCHIVE_FILE, LEDGER_FILE
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Keep the events below `root` in `path`; `mask` masks the secrets in them."""
+    """Keep the events below `root` in `path`, with the secrets in them masked."""
 
     root: Path
     path: str = LEDGER_FILE
     disk: Disk = field(default_factory=Disk)
-    mask: MaskFunction = mask_text
 
     def append_events(self, *events: Event) -> None:
         """Add events, under the project's lock; they are on disk when this returns."""
@@ -52,7 +50,7 @@ class Ledger:
                 replace_single_file(path, data, b"\n".join(kept), self.path, self.disk)
 
     def _encode(self, events: Iterable[Event]) -> list[bytes]:
-        return [encode_event({"v": 1, **event}, self.mask) for event in events]
+        return [encode_event({"v": 1, **event}) for event in events]
 
     def require_writable(self) -> None:
         """Raise CubError if no event may be added; call it before other writes."""

@@ -267,7 +267,7 @@ STORE = (
     Mutation(
         "secrets in lists of an event are not masked",
         "cub/store/events.py",
-        "return [_mask_value(inner, mask) for inner in value]",
+        "return [_mask_value(inner) for inner in value]",
         "return list(value)",
         ("tests/store/test_events.py",),
     ),

@@ -18,7 +18,6 @@ from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.files import warn_pending_change
 from cub.harness.harness_registry import load_harnesses
-from cub.masking import mask_text
 from cub.project.config_layers import resolve_config
 from cub.store.events import RUN_END, Event, mask_event
 from cub.store.task_index import TaskIndex
@@ -47,7 +46,7 @@ def find_idle_end(stores: Stores, options: RunOptions, environment: RunEnvironme
     end = _summarize_idle_run(stores, tasks, options, make_run_id(now), format_timestamp(now))
     if missing := _explain_missing_agent(stores, options, environment):
         end["no_agent"] = missing
-    return mask_event(end, mask_text)
+    return mask_event(end)
 
 
 def _explain_missing_agent(stores: Stores, options: RunOptions, environment: RunEnvironment) -> str:

@@ -28,7 +28,6 @@ from cub.actions.run.task_queue import (
 from cub.actions.run.verdict import Verdict
 from cub.harness.base import Harness
 from cub.harness.reported_refusals import suggest_setup_fix
-from cub.masking import mask_text
 from cub.store.events import RUN_END, RUN_START, Event, mask_event
 from cub.store.timestamps import format_timestamp
 
@@ -55,7 +54,7 @@ def run_tasks(context: RunContext) -> Iterator[Event]:
     the meaning of a piece of text may depend on the one before.
     """
     for event in _run_all(context):
-        yield event if event["ev"] in _MASKED_BEFORE else mask_event(event, mask_text)
+        yield event if event["ev"] in _MASKED_BEFORE else mask_event(event)
 
 
 def _run_all(context: RunContext) -> Iterator[Event]:

@@ -67,7 +67,6 @@ from cub.files import lock_project
 from cub.files.signed_state import find_project_state
 from cub.harness.base import Harness
 from cub.harness.harness_registry import load_harnesses
-from cub.masking import mask_text
 from cub.processes.command import StopRequest, TimeLimits
 from cub.processes.orphans import adopt_orphans
 from cub.project.config_layers import resolve_config
@@ -144,7 +143,7 @@ def prepare_run(
         context.choice, context.new_tasks = chosen.reason, new_tasks
         context.agent_versions = read_agent_versions(harnesses, stores.project, context.environ)
         _save_run_facts(context)
-        events = [mask_event(event, mask_text) for event in _make_notices(context, missing)]
+        events = [mask_event(event) for event in _make_notices(context, missing)]
         try:
             yield PreparedRun(context, [*report.events, *events], list(layers.warnings))
         except RunRefusedError:
@@ -198,7 +197,7 @@ def _make_context(
     environ = build_environment(settings.hidden_variables, environment.environ)
     environ[RUN_MARK_VARIABLE] = folder.id  # identifies what is left if the run is killed
     report = recover_killed_runs(stores, environment.clock)
-    report.events = [mask_event(event, mask_text) for event in report.events]
+    report.events = [mask_event(event) for event in report.events]
     try:
         report.require_finished()
         place = open_place(stores, settings, folder, environ, harnesses)

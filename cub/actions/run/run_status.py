@@ -350,5 +350,5 @@ class StoredStatus(NamedTuple):
 def read_status(folder: RunFolder) -> StoredStatus:
     """Return the status that a run wrote last."""
     tree = read_json(folder.state / STATUS_FILE)
-    tree = mask_event(tree, mask_text)  # an older cub may have written it, or an agent
+    tree = mask_event(tree)  # an older cub may have written it, or an agent
     return StoredStatus(RunStatus.from_json({**tree, "run": folder.id}), is_alive(folder))

@@ -169,6 +169,6 @@ def _print_queue(
         if not parked:
             output.print_paragraph(f"hint: {suggest_tasks(tasks)}")
         else:
-            left = mask_event(describe_parked_tasks(stores, tasks, parked), mask_text)
+            left = mask_event(describe_parked_tasks(stores, tasks, parked))
             for line in format_parked_tasks(left["tasks"], left["n"]):
                 output.print_paragraph(line)
