@@ -140,7 +140,8 @@ class CheckPrograms:
         names = names[1:] if is_run else names
         if not is_run and names[:1] in (["exec"], ["x"], ["dlx"]):
             return _check_local_program(words[words.index(names[0]) + 1 :], folder)
-        scripts = _read_scripts(folder)
+        lines = as_table(read_package(folder).get("scripts"))
+        scripts = {name: line for name, line in lines.items() if isinstance(line, str)}
         name = next(iter(names), "")
         if name not in scripts:
             own_words = load_table("tools")["node"]["own_words"]
@@ -219,16 +220,13 @@ def _split_words(line: str) -> Iterator[list[str]]:
         yield words
 
 
-def _read_scripts(folder: Path) -> dict[str, str]:
-    """Return the scripts of a package.json; {} if it can't be read."""
+def read_package(folder: Path) -> dict[str, Any]:
+    """Return what the package.json in a folder says; {} if it can't be read."""
     try:
-        tree: dict[str, Any] = parse_json(
-            read_prefix(os.fspath(folder), "package.json", _MAX_BYTES).decode("utf-8-sig")
-        )
+        data = read_prefix(os.fspath(folder), "package.json", _MAX_BYTES)
+        return parse_json(data.decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return {}
-    scripts = as_table(tree.get("scripts"))
-    return {name: line for name, line in scripts.items() if isinstance(line, str)}
 
 
 def _check_local_program(words: list[str], folder: Path) -> str:

@@ -6,9 +6,9 @@ configuration, and those of `--exec`, need none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from cub.actions.tasks.current_attempt import find_current_attempt
 from cub.actions.tasks.stores import Stores
@@ -26,11 +26,6 @@ from cub.project.setting_kinds import parse_byte_count, parse_seconds
 from cub.project.trust_store import load_trust
 
 _KEY = "context_commands"
-_OPTION_HINTS = {
-    "time": "write a time such as 90s, 30m, or 2h",
-    "size": "write a size such as 500kB, 64MB, or 1GB",
-}
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +66,29 @@ def resolve_context_settings(
     limits = CommandLimits(
         parse_seconds(values["context_timeout"].value),
         parse_byte_count(values["context_max_output"].value),
-        _parse_option(options.timeout, "--exec-timeout", "time", parse_seconds),
-        _parse_option(options.max_output, "--max-output", "size", parse_byte_count),
+        parse_time_option(options.timeout, "--exec-timeout") if options.timeout else None,
+        _parse_size_option(options.max_output, "--max-output") if options.max_output else None,
     )
     commands = parse_context_commands(zip(items, places, strict=False), limits)
     commands += make_cli_commands(options.exec_lines, limits)
     return ContextSettings(tuple(commands), values["context_parallel"].value, limits)
 
 
-def _parse_option(
-    words: str, option: str, noun: Literal["time", "size"], parse: Callable[[str], _T]
-) -> _T | None:
-    """Return the value of an option, None if it is not given; UsageError for a wrong one."""
+def parse_time_option(words: str | float, option: str) -> float:
+    """Return the seconds that an option means; UsageError for a wrong value."""
     try:
-        return parse(words) if words else None
+        return parse_seconds(words)
     except ValueError:
-        hint = _OPTION_HINTS[noun]
-        raise UsageError(f"{words!r} is not a {noun}", where=option, hint=hint) from None
+        hint = "write a time such as 90s, 30m, or 2h"
+        raise UsageError(f"{words!r} is not a time", where=option, hint=hint) from None
+
+
+def _parse_size_option(words: str, option: str) -> int:
+    try:
+        return parse_byte_count(words)
+    except ValueError:
+        hint = "write a size such as 500kB, 64MB, or 1GB"
+        raise UsageError(f"{words!r} is not a size", where=option, hint=hint) from None
 
 
 def prepare_context_commands(

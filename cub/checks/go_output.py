@@ -127,11 +127,9 @@ def _find_items(numbered: Iterable[tuple[int, str]]) -> Iterator[LocatedItem]:
     yield from reader.package.list_failures(reader.name)
 
 
-def _parse(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    return _find_items(enumerate(lines))
-
-
-GO = OutputParser(("--- FAIL: ", "=== FAIL: ", "FAIL\t", ".go:"), _parse)
+GO = OutputParser(
+    ("--- FAIL: ", "=== FAIL: ", "FAIL\t", ".go:"), lambda lines: _find_items(enumerate(lines))
+)
 
 
 _MARKS = ('{"Time":', '{"Action":', '{"ImportPath":')

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from cub import __version__
 from cub.actions.check_commands import propose_checks
-from cub.actions.check_programs import CheckPrograms, describe_missing, needs_network
+from cub.actions.check_programs import CheckPrograms, describe_missing, needs_network, read_package
 from cub.actions.doctor.findings import Finding
 from cub.actions.doctor.git_problems import find_git_problems
 from cub.actions.run.agent_programs import MissingProgram, find_unusable_agents, require_available
@@ -29,7 +29,6 @@ from cub.harness.native_harness import NativeHarness
 from cub.project.config import CONFIG_FILE
 from cub.project.project import Project
 from cub.repomap.stack.facts import ProjectCommand
-from cub.repomap.stack.formats import as_table, parse_json
 from cub.store.task_index import TaskIndex
 from cub.text import join_first
 
@@ -184,17 +183,9 @@ def _find_version(harness: Harness, environ: Mapping[str, str]) -> str:
         return ""
     file = Path(os.path.realpath(program))
     for folder in list(file.parents)[:_PACKAGE_DEPTH]:
-        if version := _read_package_version(folder / "package.json"):
+        version = read_package(folder).get("version")
+        if isinstance(version, str) and _VERSION.match(version):
             return version
     # Some installers name a directory, or the program itself, after the version.
     found = _VERSION.findall(file.as_posix())
     return str(found[-1]) if found else ""
-
-
-def _read_package_version(file: Path) -> str:
-    try:
-        tree = parse_json(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return ""
-    version = as_table(tree).get("version")
-    return version if isinstance(version, str) and _VERSION.match(version) else ""

@@ -9,6 +9,7 @@ from typing import Any
 from cub.actions.context_settings import (
     ContextOptions,
     ContextSettings,
+    parse_time_option,
     resolve_context_settings,
 )
 from cub.errors import CubError, UsageError
@@ -17,7 +18,6 @@ from cub.project.setting_kinds import (
     describe_template_words,
     fill_template,
     parse_byte_count,
-    parse_seconds,
 )
 
 _MAX_BRANCH = 250  # bytes: git names a file after the last part
@@ -128,8 +128,10 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
         allows_removed_tests=get["run.allow_removed_tests"],
         protected_patterns=tuple(get["run.protect"]),
         max_attempts=get["run.max_attempts"],
-        timeout=_parse_time(options.timeout or get["run.timeout"], "--timeout"),
-        idle_timeout=_parse_time(options.idle_timeout or get["run.idle_timeout"], "--idle-timeout"),
+        timeout=parse_time_option(options.timeout or get["run.timeout"], "--timeout"),
+        idle_timeout=parse_time_option(
+            options.idle_timeout or get["run.idle_timeout"], "--idle-timeout"
+        ),
         commits=get["run.commit"],
         message_template=get["run.message"],
         branch_template=options.branch or get["run.branch"] or "",
@@ -160,14 +162,6 @@ def require_consistent(options: RunOptions) -> None:
         raise UsageError("--task cannot be used with a new task", hint="pass one of them")
     if not all(map(str.strip, options.texts)):
         raise UsageError("the task is empty", hint='describe it, such as "Fix the login"')
-
-
-def _parse_time(value: Any, option: str) -> float:
-    try:
-        return parse_seconds(value)
-    except ValueError:
-        hint = "write a time such as 90s, 30m, or 2h"
-        raise UsageError(f"{value!r} is not a time", where=option, hint=hint) from None
 
 
 def _override(option: Any, configured: Any) -> Any:
