@@ -1,10 +1,10 @@
-"""Define the findings of `cub doctor`: one rule for each code, and the selection of codes."""
+"""Define the findings of `cub doctor`: a severity for each code, and the selection of codes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError, UsageError
@@ -25,64 +25,54 @@ GROUPS = {
 RUN_GROUPS = ("D1", "D2", "D3")  # an error in one of them stops a run
 
 
-class FindingRule(NamedTuple):
-    """Describe one kind of finding."""
-
-    code: str
-    severity: Severity
-    title: str
-
-
-RULES = {
-    rule.code: rule
-    for rule in (
-        FindingRule("D101", "error", "git is not installed"),
-        FindingRule("D102", "error", "git is too old"),
-        FindingRule("D103", "error", "the project is not in a git repository"),
-        FindingRule("D104", "error", "the repository has no commit yet"),
-        FindingRule("D105", "error", "git has no identity for commits"),
-        FindingRule("D106", "error", "HEAD is detached"),
-        FindingRule("D107", "warning", "changes are not committed"),
-        FindingRule("D201", "error", "no agent can be started"),
-        FindingRule("D202", "warning", "one of several agents can't be started"),
-        FindingRule("D203", "warning", "the agent is older than the oldest tested version"),
-        FindingRule("D204", "info", "the agent that a run uses"),
-        FindingRule("D301", "error", "no check decides whether a task is done"),
-        FindingRule("D302", "warning", "no check is configured, and none was found"),
-        FindingRule("D303", "error", "the program of a check is not installed"),
-        FindingRule("D304", "error", "the project's commands are not trusted"),
-        FindingRule("D305", "info", "the checks that a run uses"),
-        FindingRule("D401", "error", "a managed section is broken, or its file can't be read"),
-        FindingRule("D402", "error", "a newer cub wrote the section"),
-        FindingRule("D403", "warning", "the section is out of date"),
-        FindingRule("D404", "warning", "the section was edited manually"),
-        FindingRule("D405", "warning", "a section or a file is missing"),
-        FindingRule("D406", "warning", "no target includes the section"),
-        FindingRule("D407", "warning", "a file name differs only in case"),
-        FindingRule("D408", "warning", "a symbolic link was checked out as text"),
-        FindingRule("D409", "warning", "an import names a missing file"),
-        FindingRule("D410", "warning", "an import leads out of the project"),
-        FindingRule("D411", "warning", "an agent does not read a file to its end"),
-        FindingRule("D412", "warning", "a file hides another one from an agent"),
-        FindingRule("D413", "warning", "two files contain the same text"),
-        FindingRule("D414", "warning", "git ignores a file that is referenced"),
-        FindingRule("D415", "warning", "git tracks a file that is configured as local"),
-        FindingRule("D416", "warning", "the map is out of date"),
-        FindingRule("D417", "info", "the files that an agent reads"),
-        FindingRule("D501", "error", "the configuration can't be used"),
-        FindingRule("D502", "warning", "the configuration has a questionable setting"),
-        FindingRule("D503", "warning", "the project has an older layout"),
-        FindingRule("D601", "error", "a line of the task file is not a task"),
-        FindingRule("D602", "warning", "a task has several lines"),
-        FindingRule("D603", "error", "tasks depend on each other in a cycle"),
-        FindingRule("D604", "error", "a task depends on a missing task"),
-        FindingRule("D605", "warning", "the parent of a task is missing"),
-        FindingRule("D606", "warning", "the lease of a task has expired"),
-        FindingRule("D607", "warning", "invalid lines were set aside"),
-        FindingRule("D608", "warning", "a change was interrupted"),
-        FindingRule("D609", "error", "the task file can't be read"),
-        FindingRule("D610", "warning", "a line of the ledger is not an event"),
-    )
+# The severity of each code.
+CODES: dict[str, Severity] = {
+    "D101": "error",  # git is not installed
+    "D102": "error",  # git is too old
+    "D103": "error",  # the project is not in a git repository
+    "D104": "error",  # the repository has no commit yet
+    "D105": "error",  # git has no identity for commits
+    "D106": "error",  # HEAD is detached
+    "D107": "warning",  # changes are not committed
+    "D201": "error",  # no agent can be started
+    "D202": "warning",  # one of several agents can't be started
+    "D203": "warning",  # the agent is older than the oldest tested version
+    "D204": "info",  # the agent that a run uses
+    "D301": "error",  # no check decides whether a task is done
+    "D302": "warning",  # no check is configured, and none was found
+    "D303": "error",  # the program of a check is not installed
+    "D304": "error",  # the project's commands are not trusted
+    "D305": "info",  # the checks that a run uses
+    "D401": "error",  # a managed section is broken, or its file can't be read
+    "D402": "error",  # a newer cub wrote the section
+    "D403": "warning",  # the section is out of date
+    "D404": "warning",  # the section was edited manually
+    "D405": "warning",  # a section or a file is missing
+    "D406": "warning",  # no target includes the section
+    "D407": "warning",  # a file name differs only in case
+    "D408": "warning",  # a symbolic link was checked out as text
+    "D409": "warning",  # an import names a missing file
+    "D410": "warning",  # an import leads out of the project
+    "D411": "warning",  # an agent does not read a file to its end
+    "D412": "warning",  # a file hides another one from an agent
+    "D413": "warning",  # two files contain the same text
+    "D414": "warning",  # git ignores a file that is referenced
+    "D415": "warning",  # git tracks a file that is configured as local
+    "D416": "warning",  # the map is out of date
+    "D417": "info",  # the files that an agent reads
+    "D501": "error",  # the configuration can't be used
+    "D502": "warning",  # the configuration has a questionable setting
+    "D503": "warning",  # the project has an older layout
+    "D601": "error",  # a line of the task file is not a task
+    "D602": "warning",  # a task has several lines
+    "D603": "error",  # tasks depend on each other in a cycle
+    "D604": "error",  # a task depends on a missing task
+    "D605": "warning",  # the parent of a task is missing
+    "D606": "warning",  # the lease of a task has expired
+    "D607": "warning",  # invalid lines were set aside
+    "D608": "warning",  # a change was interrupted
+    "D609": "error",  # the task file can't be read
+    "D610": "warning",  # a line of the ledger is not an event
 }
 
 
@@ -103,7 +93,7 @@ class Finding:
     @property
     def severity(self) -> Severity:
         """Return the severity of the code."""
-        return RULES[self.code].severity
+        return CODES[self.code]
 
     @property
     def location(self) -> str:
@@ -160,8 +150,8 @@ def _parse_codes(option: str, words: Sequence[str]) -> tuple[str, ...]:
     """Return the codes and prefixes in `words`, which may list several with commas."""
     codes = [part.strip() for word in words for part in word.split(",") if part.strip()]
     for code in codes:
-        if not any(known.startswith(code.upper()) for known in RULES):
-            similar = " or ".join(map(repr, list_similar(code.upper(), [*RULES, *GROUPS])))
+        if not any(known.startswith(code.upper()) for known in CODES):
+            similar = " or ".join(map(repr, list_similar(code.upper(), [*CODES, *GROUPS])))
             groups = ", ".join(f"{group} ({title})" for group, title in GROUPS.items())
             hint = f"did you mean {similar}?" if similar else f"choose from {groups}"
             raise UsageError(f"unknown code {code!r}", where=option, hint=hint)
