@@ -19,7 +19,6 @@ from cub.context.selectors import (
     explain_path_mismatch,
     format_value,
     list_patterns,
-    merge_selectors,
 )
 from cub.context.task_files import RESUME, TaskFile, find_task_file
 from cub.context.text_collector import ContextPart, RunCommand, TextCollector
@@ -94,7 +93,7 @@ def plan_context(reader: TextReader, request: ContextRequest) -> ContextPlan:
     task = None
     if request.task:
         implicit = {RESUME: ("true",)} if request.resumes else {}
-        task = find_task_file(reader, request.task, merge_selectors(request.selectors, implicit))
+        task = find_task_file(reader, request.task, {**implicit, **request.selectors})
         if task.text.error:
             raise task.text.error
     search, depth = RuleSearch(reader), MAX_IMPORT_DEPTH
@@ -140,8 +139,7 @@ def _explain_choice(
     is_opt_in = read_flag(rule.text.fields, _OPT_IN) is False
     if task:
         is_opt_in |= read_flag(task.text.fields, _OPT_IN) is False
-        own = {**task.rule_selectors, _TASK_NAME: (task.path.stem,)}
-        selectors = merge_selectors(selectors, own)
+        selectors = {**task.rule_selectors, _TASK_NAME: (task.path.stem,), **selectors}
     reason = explain_mismatch(rule.text.fields, selectors, is_opt_in=is_opt_in)
     reason = reason or explain_agent_mismatch(rule.text.fields, request.agent)
     if request.path and not reason:

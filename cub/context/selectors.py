@@ -38,11 +38,6 @@ def parse_selectors(pairs: Iterable[str]) -> Selectors:
     return selectors
 
 
-def merge_selectors(first: Selectors, second: Selectors) -> Selectors:
-    """Return the selectors of both; of a key that both have, the values of the first count."""
-    return {**second, **first}
-
-
 def explain_mismatch(
     fields: Mapping[str, Any], selectors: Selectors, *, is_opt_in: bool = False
 ) -> str:

@@ -10,7 +10,6 @@ from cub.context.selectors import (
     explain_mismatch,
     explain_path_mismatch,
     list_patterns,
-    merge_selectors,
     parse_selectors,
 )
 from cub.errors import UsageError
@@ -57,13 +56,6 @@ def test_why_selectors_leave_something_out(
 def test_what_has_to_be_asked_for_needs_one_match() -> None:
     assert explain_mismatch({"a": 1}, {"a": ("1",), "b": ("2",)}, is_opt_in=True) == ""
     assert explain_mismatch({}, {"a": ("1",)}, is_opt_in=True) == "no selector asks for it"
-
-
-def test_the_first_selectors_count() -> None:
-    assert merge_selectors({"a": ("1",)}, {"a": ("2",), "b": ("3",)}) == {
-        "a": ("1",),
-        "b": ("3",),
-    }
 
 
 @pytest.mark.parametrize(
