@@ -118,20 +118,17 @@ def find_store_problems(stores: Stores) -> Iterator[Finding]:
     for root in dict.fromkeys((stores.root, stores.project.root)):
         for warning in warn_pending_change(root):
             yield Finding.from_warning("D608", warning)
-    try:
-        tasks = stores.backend.read_tasks()
-        problems = (
-            *task_findings.find_bad_lines(tasks),
-            *task_findings.find_duplicates(tasks),
-            *task_findings.find_dependency_problems(tasks, stores.lease_checker),
-            *task_findings.find_expired_leases(tasks, stores.lease_checker),
-        )
-        for one in problems:
-            yield Finding(_TASK_CODES[one.kind], one.message, TASKS_FILE, one.line, one.hint)
-        yield from _find_older_rejected_lines(tasks, stores)
-        yield from _find_bad_events(stores)
-    except CubError as error:
-        yield Finding.from_error("D609", error)
+    tasks = stores.backend.read_tasks()
+    problems = (
+        *task_findings.find_bad_lines(tasks),
+        *task_findings.find_duplicates(tasks),
+        *task_findings.find_dependency_problems(tasks, stores.lease_checker),
+        *task_findings.find_expired_leases(tasks, stores.lease_checker),
+    )
+    for one in problems:
+        yield Finding(_TASK_CODES[one.kind], one.message, TASKS_FILE, one.line, one.hint)
+    yield from _find_older_rejected_lines(tasks, stores)
+    yield from _find_bad_events(stores)
 
 
 def _find_older_rejected_lines(tasks: TaskIndex, stores: Stores) -> Iterator[Finding]:
