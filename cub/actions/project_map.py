@@ -22,9 +22,14 @@ from cub.files.internal_files import CacheWrite, ScheduleWrite, write_now
 from cub.git import read_merge_stages
 from cub.project.config import CONFIG_FILE
 from cub.project.project import Project
-from cub.repomap.build import FACTS_FILE, MapContext, build_map_text, build_repo_map
+from cub.repomap.build import (
+    FACTS_FILE,
+    MAP_CACHE_FILE,
+    MapContext,
+    build_map_text,
+    build_repo_map,
+)
 from cub.repomap.listing.file_listing import is_valid_ignore_pattern
-from cub.repomap.map_cache import FINGERPRINT_FILE, MAP_CACHE_FILE
 from cub.repomap.map_types import (
     MIN_MAP_TOKENS,
     MapOmission,
@@ -40,7 +45,8 @@ if TYPE_CHECKING:
 
 
 CACHE_FOLDER = ".cub/cache"
-CACHE_FILES = (".gitignore", FINGERPRINT_FILE, FACTS_FILE, MAP_CACHE_FILE)
+# What earlier versions of cub left here goes as well.
+CACHE_FILES = (".gitignore", "basis.json", FACTS_FILE, MAP_CACHE_FILE)
 _BUDGET = re.compile(rb"of (\d+) tokens")
 _HEADER_TEXT = "project map, about {estimate} of {tokens} tokens; `cub map` updates it"
 

@@ -1,10 +1,12 @@
-"""Build the map of a project, and only what changed since the last map."""
+"""Build the map of a project, unless nothing has changed since the last one."""
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import astuple
 from functools import cache, partial
 from hashlib import sha256
@@ -12,27 +14,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import cub
-from cub.files.internal_files import ScheduleWrite, write_now
+from cub.files.internal_files import READ_ERRORS, ScheduleWrite, replace_file, write_now
 from cub.repomap.listing.file_listing import FileListing, list_files
-from cub.repomap.map_cache import (
-    CachedMap,
-    MapText,
-    fingerprint_map,
-    is_still_valid,
-    load_cached_map,
-    load_fingerprint,
-    save_cached_map,
-    save_fingerprint,
+from cub.repomap.map_types import (
+    STEP_RENDERING,
+    MapOmission,
+    MapSettings,
+    ProgressCallback,
+    ignore_progress,
 )
-from cub.repomap.map_types import STEP_RENDERING, MapSettings, ProgressCallback, ignore_progress
 
 if TYPE_CHECKING:
-    from cub.repomap.map_cache import FactsByFile
     from cub.repomap.repo_map import ProjectStructure, RepoMap
     from cub.repomap.symbols.collect_facts import FactsCollector
     from cub.repomap.symbols.scan import ClassifiedFiles
 
-FACTS_FILE = "facts.jsonl"
+FACTS_FILE, MAP_CACHE_FILE = "facts.jsonl", "map.json"
 MIN_FILES_TO_FORK = 150  # with fewer, a second process costs as much as it saves
 
 
@@ -51,6 +48,13 @@ class MapContext(NamedTuple):
     parent_path: str = ""
 
 
+class MapText(NamedTuple):
+    """Hold the text of a map, and what could not be read for it."""
+
+    text: str
+    omissions: tuple[MapOmission, ...]
+
+
 def build_map_text(context: MapContext, settings: MapSettings, header_tokens: int) -> MapText:
     """Return the body of the map; `header_tokens` is the size of the header before it.
 
@@ -58,21 +62,11 @@ def build_map_text(context: MapContext, settings: MapSettings, header_tokens: in
     """
     now = time.time_ns()
     listing = _list_files(context, settings)
-    settings_key = _make_settings_key(listing, settings, header_tokens)
-    files_key = _make_files_key(listing, settings_key)
-    last = load_cached_map(context.cache_folder, settings_key)
-    if last and last.files_key == files_key:
-        return last.map_text
+    key = _make_key(listing, settings, header_tokens)
+    if last := _load_map_text(context.cache_folder, key):
+        return last
     files = _classify_files(listing, settings)
-    is_settled = all(file.has_reliable_mtime(now) for file in listing.files)
-    scanned: FactsByFile = {}
-    fingerprint = load_fingerprint(context.cache_folder, last.fingerprint_key) if last else None
-    if last and fingerprint and is_still_valid(fingerprint, files, scanned):
-        if is_settled:
-            last = last._replace(files_key=files_key)
-            context.write_cache(partial(save_cached_map, context.cache_folder, last))
-        return last.map_text
-    collector, get_structure = _start_reading(context, files, scanned)
+    collector, get_structure = _start_reading(context, files)
     # Imported while other processes read.
     from cub.repomap.render.map_body import render_map_body
     from cub.repomap.repo_map import assemble_repo_map
@@ -83,9 +77,28 @@ def build_map_text(context: MapContext, settings: MapSettings, header_tokens: in
     body = render_map_body(repo_map, settings.tokens, header_tokens)
     map_text = MapText(body, repo_map.omissions)
     context.progress(1, 1, STEP_RENDERING)
-    if body and is_settled:
-        _save(context, CachedMap(settings_key, files_key, files_key, map_text), repo_map)
+    if body and all(file.has_reliable_mtime(now) for file in listing.files):
+        context.write_cache(partial(_save_map_text, context.cache_folder, key, map_text))
     return map_text
+
+
+def _load_map_text(folder: Path, key: str) -> MapText | None:
+    """Return the last map; None if it has another key, is missing or can't be read."""
+    path = folder / MAP_CACHE_FILE
+    try:
+        if not path.is_file():  # missing, or a device that never ends
+            return None
+        stored_key, text, rows = json.loads(path.read_bytes())
+        omissions = tuple(MapOmission(*row) for row in rows)
+    except READ_ERRORS:
+        return None
+    return MapText(str(text), omissions) if stored_key == key else None
+
+
+def _save_map_text(folder: Path, key: str, map_text: MapText) -> None:
+    """Save a map; if that fails, nothing changes."""
+    with suppress(OSError):
+        replace_file(folder / MAP_CACHE_FILE, [json.dumps([key, *map_text]).encode()])
 
 
 def build_repo_map(context: MapContext, settings: MapSettings) -> RepoMap:
@@ -93,7 +106,7 @@ def build_repo_map(context: MapContext, settings: MapSettings) -> RepoMap:
     from cub.repomap.repo_map import assemble_repo_map
 
     files = _classify_files(_list_files(context, settings), settings)
-    collector, get_structure = _start_reading(context, files, {})
+    collector, get_structure = _start_reading(context, files)
     return assemble_repo_map(files, collector.collect(), get_structure)
 
 
@@ -110,13 +123,13 @@ def _classify_files(listing: FileListing, settings: MapSettings) -> ClassifiedFi
 
 
 def _start_reading(
-    context: MapContext, files: ClassifiedFiles, scanned: FactsByFile
+    context: MapContext, files: ClassifiedFiles
 ) -> tuple[FactsCollector, Callable[[], ProjectStructure]]:
     from cub.repomap.symbols.collect_facts import FactsCache, FactsCollector
 
     root, jobs = files.listing.root, files.scan_jobs
     cache = FactsCache(context.cache_folder / FACTS_FILE, _make_version(), context.write_cache)
-    collector = FactsCollector(root, jobs, cache, context.progress, scanned)
+    collector = FactsCollector(root, jobs, cache, context.progress)
     return collector, _start_structure(files, here=collector.is_parallel)
 
 
@@ -142,23 +155,10 @@ def _read_structure(files: ClassifiedFiles) -> ProjectStructure:
     return read_structure(files)
 
 
-def _make_settings_key(listing: FileListing, settings: MapSettings, header_tokens: int) -> str:
-    """Return a key of everything that the text depends on except the files' contents."""
-    omissions, paths = listing.omissions, listing.paths
-    parts = (_make_version(), astuple(settings), header_tokens, omissions, paths)
+def _make_key(listing: FileListing, settings: MapSettings, header_tokens: int) -> str:
+    """Return a key of everything that the text depends on: a file counts by its state."""
+    parts = (_make_version(), astuple(settings), header_tokens, listing.omissions, listing.files)
     return sha256(repr(parts).encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def _make_files_key(listing: FileListing, settings_key: str) -> str:
-    """Return a key of everything that the text depends on."""
-    files = "\n".join(f"{file.size} {file.mtime_ns} {file.inode}" for file in listing.files)
-    return sha256(f"{settings_key}\n{files}".encode()).hexdigest()
-
-
-def _save(context: MapContext, cached: CachedMap, repo_map: RepoMap) -> None:
-    folder, key = context.cache_folder, cached.fingerprint_key
-    context.write_cache(partial(save_cached_map, folder, cached))
-    context.write_cache(lambda: save_fingerprint(folder, key, fingerprint_map(repo_map)))
 
 
 @cache

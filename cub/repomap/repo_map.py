@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProjectStructure:
-    """Hold what is known without parsing code.
-
-    `languages` are names and shares in percent; `read_paths` are the files that were read for it.
-    """
+    """Hold what is known without parsing code; `languages` are names and shares in percent."""
 
     summary: str
     languages: tuple[tuple[str, int], ...]
@@ -39,7 +36,6 @@ class ProjectStructure:
     key_files: tuple[KeyFile, ...]
     conventions: tuple[str, ...]
     tree: FolderTree
-    read_paths: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,22 @@ import json
 import os
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cub.files.internal_files import CacheWrite
-from cub.repomap.build import MapContext, build_map_text, build_repo_map
-from cub.repomap.map_cache import MAP_CACHE_FILE, MapText
+from cub.repomap.build import (
+    MAP_CACHE_FILE,
+    MapContext,
+    MapText,
+    build_map_text,
+    build_repo_map,
+)
 from cub.repomap.map_types import MapOmission, MapSettings
+from tests.examples import hardly_any_examples
 from tests.repomap.archives import write
 
 SETTINGS = MapSettings(1500)
@@ -101,7 +110,7 @@ def test_notes_are_told_again_with_the_last_text(shop: MapContext) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 5_000, b'["k","t",[]]', b"7"]
+    "damage", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 5_000, b'["k","t",[1]]', b"7"]
 )
 def test_a_damaged_cache_is_none(shop: MapContext, damage: bytes) -> None:
     first = made(shop)
@@ -145,7 +154,7 @@ def test_writes_are_left_to_whom_they_are_given(shop: MapContext) -> None:
 
 def test_a_cache_that_is_no_file_is_not_waited_for(shop: MapContext) -> None:
     shop.cache_folder.mkdir()
-    for name in ("facts.jsonl", "map.json", "basis.json"):
+    for name in ("facts.jsonl", "map.json"):
         os.mkfifo(shop.cache_folder / name)
     assert "heat" in made(shop).text
 
@@ -164,3 +173,51 @@ def test_the_full_map_knows_more_than_fits(shop: MapContext) -> None:
     full = build_repo_map(shop, MapSettings(100))
     assert [symbol.definition.name for symbol in full.symbols] == ["heat"]
     assert full.structure.summary == "It bakes bread for all."
+
+
+FILES = {
+    "pyproject.toml": '[project]\nname = "oven"\ndescription = "Bakes bread by itself."\n',
+    "README.md": "# Oven\n",
+    "oven/__init__.py": '"""Everything about ovens."""\nfrom oven.heat import Heater\n',
+    "oven/heat.py": "class Heater:\n    def warm(self, degrees):\n        return degrees\n",
+    "oven/cli.py": "from oven import Heater\n\ndef main():\n    Heater().warm(3)\n",
+    "tests/test_heat.py": "from oven import Heater\n\ndef test_it():\n    assert Heater()\n",
+}
+
+words = st.sampled_from(
+    [
+        "Heater",
+        "warm",
+        "main",
+        "cool",
+        "def",
+        "class",
+        "import",
+        "from",
+        "oven",
+        "#",
+        "x",
+        "(",
+        ")",
+        ":",
+    ]
+)
+edits = st.lists(
+    st.tuples(st.sampled_from(sorted(FILES)), st.lists(words, max_size=6).map(" ".join)), max_size=5
+)
+
+
+@hardly_any_examples  # each draws several maps
+@given(edits)
+def test_after_any_edits_the_map_is_the_one_made_anew(changes: list[tuple[str, str]]) -> None:
+    with TemporaryDirectory() as folder:
+        root, cache = Path(folder) / "oven", Path(folder) / "cache"
+        for path, text in FILES.items():
+            write(root / path, text.encode())
+        build_map_text(MapContext(root, cache), SETTINGS, 40)
+        for number, (path, line) in enumerate(changes):
+            write(root / path, f"{FILES[path]}{line}\n".encode(), 1_600_000_000 + number)
+            again = build_map_text(MapContext(root, cache), SETTINGS, 40)
+            assert again == build_map_text(
+                MapContext(root, Path(folder) / f"new{number}"), SETTINGS, 40
+            )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 
 from cub.repomap.listing.file_kinds import FOREIGN_KINDS
 from cub.repomap.listing.file_listing import read_listed_file
@@ -27,8 +26,7 @@ def read_structure(files: ClassifiedFiles) -> ProjectStructure:
     """Look at the names of all files, and read those that describe the whole project."""
     listing, classifier = files.listing, files.classifier
     paths = [path for path in listing.paths if classifier.classify(path) not in FOREIGN_KINDS]
-    read_paths: set[str] = set()
-    read = _make_reader(listing.root, read_paths)
+    read = partial(read_listed_file, os.fspath(listing.root))
     stack = read_stack(listing.paths, classifier, read)
     descriptions = describe_folders(frozenset(paths), read) | _describe_packages(stack)
     return ProjectStructure(
@@ -38,19 +36,7 @@ def read_structure(files: ClassifiedFiles) -> ProjectStructure:
         key_files=find_key_files(listing.paths, stack.entry_points, classifier),
         conventions=list_conventions(paths, stack.technologies, classifier, read),
         tree=build_folder_tree(paths, descriptions, classifier.classify),
-        read_paths=frozenset(read_paths),
     )
-
-
-def _make_reader(root: Path, read_paths: set[str]) -> Callable[[str], bytes]:
-    """Return a function that reads a file of the listing, and adds it to `read_paths`."""
-    base = os.fspath(root)
-
-    def read(path: str) -> bytes:
-        read_paths.add(path)
-        return read_listed_file(base, path)
-
-    return read
 
 
 def _describe_packages(stack: ProjectStack) -> dict[str, str]:

@@ -54,17 +54,14 @@ class ReferenceGraph:
     """Hold the files of a project, what they define, and how they refer to each other.
 
     The first `source_count` of the `files` may define something. `uses[user]` is what a file
-    refers to, and `file_links[user]` the sums of the weights by file. `vocabulary` is everything
-    that would be a reference, `mentions[user]` what a file has of it, with spaces between.
+    refers to, and `file_links[user]` the sums of the weights by file.
     """
 
     files: list[GraphFile]
     source_count: int
     definitions: list[GraphDefinition]
-    vocabulary: frozenset[str]
     uses: list[UsesByDefinition] = field(default_factory=list)
     file_links: list[dict[int, float]] = field(default_factory=list)
-    mentions: list[str] = field(default_factory=list)
 
     def list_references(self, definition_index: int) -> list[Reference]:
         """List all references to one definition."""
@@ -108,7 +105,7 @@ def build_reference_graph(
         and not (definition.kind == "module" and definition.name in file.module.import_names)
     ]
     tokens = index_tokens((number, files[number].module, d) for number, d in definitions)
-    graph = ReferenceGraph(files, source_count, definitions, frozenset(tokens))
+    graph = ReferenceGraph(files, source_count, definitions)
     linker = _Linker(graph, tokens, weights, above)
     for number in range(len(files)):
         linker.link(number)
@@ -141,9 +138,8 @@ class _Linker:
         foreign, imported = self._split_imports(import_words)
         folder, factor = file.module.folder, self.kind_factors[file.kind]
         best: UsesByDefinition = {}
-        mentions = list(filter(self.graph.vocabulary.__contains__, file.facts.names.split()))
         tokens, resolve = self.tokens, self.resolver.resolve
-        for mention in mentions:
+        for mention in filter(tokens.__contains__, file.facts.names.split()):
             token = tokens[mention]
             if number in token.files or mention in foreign:
                 continue  # the file means its own definition, or one of another package
@@ -155,7 +151,6 @@ class _Linker:
             for definition in candidates:
                 if definition not in best or best[definition] < use:
                     best[definition] = use
-        self.graph.mentions.append(" ".join(mentions))
         self.graph.uses.append(best)
         self.graph.file_links.append(self._sum_by_file(best))
 

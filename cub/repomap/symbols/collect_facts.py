@@ -55,16 +55,14 @@ class FactsCollector:
         jobs: Mapping[ListedFile, ScanJob],
         cache: FactsCache,
         progress: ProgressCallback,
-        scanned: Mapping[ListedFile, FileFacts] | None = None,
     ) -> None:
-        """Start the scans; some of the files of `jobs` may be `scanned` already."""
+        """Start the scans of all files whose facts are not in the cache."""
         self._jobs, self._cache, self._progress = jobs, cache, progress
         self._start_ns = time.time_ns()
         self._cached = load_facts_cache(cache.path, cache.version) if jobs else {}
         valid = {entry.file: entry.job for entry in self._cached.values()}
         self._changed = {f: job for f, job in jobs.items() if valid.get(f) != job}
-        self._scanned = dict(scanned or {})
-        waiting = [(f, job) for f, job in self._changed.items() if f not in self._scanned]
+        waiting = list(self._changed.items())
         self._total = _estimate_cost(waiting)
         if self._total:
             progress(0, self._total, STEP_READING)
@@ -72,14 +70,13 @@ class FactsCollector:
 
     def collect(self) -> dict[str, FileFacts]:
         """Return the facts of all jobs by path, in the order of the jobs; call it once."""
-        finished = 0
+        finished, scanned = 0, dict[ListedFile, FileFacts]()
         for chunk, facts in self._results:
             finished += _estimate_cost(chunk)
             self._progress(finished, self._total, STEP_READING)
-            self._scanned.update(zip((file for file, _ in chunk), facts, strict=True))
+            scanned.update(zip((file for file, _ in chunk), facts, strict=True))
         facts_by_path = {
-            file.path: self._scanned.get(file) or self._cached[file.path].facts
-            for file in self._jobs
+            file.path: scanned.get(file) or self._cached[file.path].facts for file in self._jobs
         }
         self._save(facts_by_path)
         return facts_by_path

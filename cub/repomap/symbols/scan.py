@@ -62,12 +62,12 @@ def scan_file(root: str, job: ScanJob) -> FileFacts:
         data = read_prefix(root, job.path, MAX_SOURCE_BYTES + 1)
     except OSError as error:
         reason = f"cannot be read: {describe_os_error(error)}"
-        return FileFacts(skip_reason=reason).with_digest()
-    return extract_facts(job, data).with_digest()
+        return FileFacts(skip_reason=reason)
+    return extract_facts(job, data)
 
 
 def extract_facts(job: ScanJob, data: bytes) -> FileFacts:
-    """Return the facts in the bytes of a file, without their digest."""
+    """Return the facts in the bytes of a file."""
     if reason := _find_skip_reason(data):
         return FileFacts(skip_reason=reason)
     imported = find_imported_names(job.grammar, data)

@@ -83,7 +83,7 @@ def test_a_link_out_of_the_project_is_not_followed(
 
 
 @posix
-@pytest.mark.parametrize("name", ["facts.jsonl", "map.json", "basis.json"])
+@pytest.mark.parametrize("name", ["facts.jsonl", "map.json"])
 @pytest.mark.parametrize("kind", ["FIFO", "folder", "dangling link", "zeros", "depth"])
 def test_whatever_lies_in_its_place_the_map_is_the_same(
     code: Path, cub: Cub, name: str, kind: str

@@ -39,7 +39,6 @@ EMPTY = ProjectStructure(
     key_files=(),
     conventions=(),
     tree=build_folder_tree([], {}),
-    read_paths=frozenset(),
 )
 NOTHING = classify_files(FileListing(Path(), ()))
 HEADER = 40

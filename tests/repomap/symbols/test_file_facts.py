@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given
@@ -51,8 +51,11 @@ def test_a_path_that_is_no_text_survives(tmp_path: Path) -> None:
 
 @few_examples
 @given(facts)
-def test_facts_survive_json(found: FileFacts) -> None:
-    assert FileFacts.from_json(json.loads(json.dumps(found.to_json()))) == found
+def test_facts_survive_the_cache(found: FileFacts) -> None:
+    with TemporaryDirectory() as folder:
+        path, kept = Path(folder) / "facts", entry()._replace(facts=found)
+        save_facts_cache(path, "v", [kept])
+        assert load_facts_cache(path, "v") == {"a.py": kept}
 
 
 def test_another_version_has_nothing(tmp_path: Path) -> None:
