@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from functools import cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -18,7 +18,6 @@ from cub.repomap.stack.facts import Fact, ProjectCommand, iter_row_commands
 from cub.repomap.stack.manifest import Manifest, ManifestReader
 
 MAX_MANIFESTS = 300
-_WILDCARD = re.compile(r"[*?]|\[[^]]*\]")
 _TEMPLATES = re.compile(r"templates?(?:[-_].*)?|skeletons?|scaffold(?:s|ing)?|.*\{\{.*")
 
 
@@ -40,12 +39,11 @@ def find_manifests(paths: Iterable[str], readers: Sequence[ManifestReader]) -> l
     manifests count unless they are in a hidden folder, or in one of tests, examples,
     documentation, templates, or somebody else's code.
     """
-    index: dict[_Handle, list[_Glob]] = {}
-    for number, reader in enumerate(readers):
-        for pattern in reader.globs:
-            index.setdefault(_get_handle(pattern), []).append(_Glob(number, pattern))
-    classifier = FileClassifier(())
-    matches = filter(None, (_match_path(path, index) for path in paths))
+    globs = [translate(glob) for reader in readers for glob in reader.globs]
+    any_glob, classifier = re.compile("|".join(globs)), FileClassifier(())
+    # Most paths match none.
+    candidates = [p for p in paths if any_glob.match(p) or any_glob.match(p.rpartition("/")[2])]
+    matches = filter(None, (_match_path(path, readers) for path in candidates))
     counted = {match for match in matches if _counts(match, classifier)}
     return sorted(counted, key=lambda match: (match.path.count("/"), match.readers, match.path))
 
@@ -59,51 +57,24 @@ def _counts(match: ManifestMatch, classifier: FileClassifier) -> bool:
     return classifier.classify(f"{folder}/manifest") is FileKind.SOURCE
 
 
-class _Glob(NamedTuple):
-    """Hold the index of a reader, and one of its globs."""
-
-    reader: int
-    pattern: str
-
-
-_Handle = tuple[str, str]
-
-
-def _get_handle(pattern: str) -> _Handle:
-    """Return what a path must have to match, so that most paths cost a few lookups.
-
-    A glob with a wildcard in its name has a folder without one, an ending, as in "*.csproj", or a
-    start, as in "Dockerfile.*".
-    """
-    folder, _, name = pattern.rpartition("/")
-    ending = name.rpartition(".")[2]
-    if not _WILDCARD.search(name):
-        return "name", name
-    if folder and not _WILDCARD.search(folder):
-        return "folder", folder
-    if "." in name and not _WILDCARD.search(ending):
-        return "ending", ending
-    return "start", name.partition(".")[0]
-
-
-def _match_path(path: str, index: Mapping[_Handle, list[_Glob]]) -> ManifestMatch | None:
+def _match_path(path: str, readers: Sequence[ManifestReader]) -> ManifestMatch | None:
     """Return the path with the readers that have a glob that matches it; None if none has."""
-    folder, _, name = path.rpartition("/")
-    start, ending = name.partition(".")[0], name.rpartition(".")[2]
-    handles = (("name", name), ("ending", ending), ("start", start), ("folder", folder))
-    globs = [glob for handle in handles if handle in index for glob in index[handle]]
-    matching = [glob for glob in globs if _fits(path, glob.pattern)]
+    matching = [
+        (number, glob)
+        for number, reader in enumerate(readers)
+        for glob in reader.globs
+        if _fits(path, glob)
+    ]
     if not matching:
         return None
-    has_folder_glob = any("/" in glob.pattern for glob in matching)
-    return ManifestMatch(path, tuple(sorted({glob.reader for glob in matching})), has_folder_glob)
+    numbers = tuple(dict.fromkeys(number for number, _ in matching))
+    return ManifestMatch(path, numbers, any("/" in glob for _, glob in matching))
 
 
 def _fits(path: str, glob: str) -> bool:
     if "/" not in glob:
         return fnmatchcase(path.rpartition("/")[2], glob)
-    names, globs = path.split("/"), glob.split("/")
-    return len(names) == len(globs) and all(map(fnmatchcase, names, globs))
+    return path.count("/") == glob.count("/") and fnmatchcase(path, glob)
 
 
 @cache
