@@ -15,7 +15,6 @@ from cub.repomap.ranking.reference_graph import (
     build_reference_graph,
     list_graph_files,
 )
-from cub.repomap.ranking.references import DEFAULT_WEIGHTS, RankingWeights
 from cub.repomap.ranking.symbol_rank import Symbol, rank_symbols
 from cub.repomap.symbols.file_facts import FileFacts
 from cub.repomap.symbols.scan import ClassifiedFiles
@@ -54,12 +53,11 @@ def assemble_repo_map(
     files: ClassifiedFiles,
     facts: Mapping[str, FileFacts],
     get_structure: Callable[[], ProjectStructure],
-    weights: RankingWeights = DEFAULT_WEIGHTS,
 ) -> RepoMap:
     """Rank the definitions, and add the structure, which may come from another process."""
     rows = ((path, files.classifier.classify(path), facts[path]) for path in facts)
-    graph = build_reference_graph(list_graph_files(rows), weights, files.listing.parent_path)
-    symbols = rank_symbols(graph, weights)
+    graph = build_reference_graph(list_graph_files(rows), files.listing.parent_path)
+    symbols = rank_symbols(graph)
     structure = get_structure()
     reasons = ((path, file.skip_reason or file.parse_error) for path, file in facts.items())
     omissions = (

@@ -8,9 +8,19 @@ import pytest
 
 from cub.repomap.listing.file_kinds import FileKind
 from cub.repomap.listing.languages import detect_language
-from cub.repomap.ranking.reference_graph import build_reference_graph, list_graph_files
-from cub.repomap.ranking.references import DEFAULT_WEIGHTS
-from cub.repomap.ranking.symbol_rank import DAMPING
+from cub.repomap.ranking.reference_graph import (
+    USER_FACTORS,
+    build_reference_graph,
+    list_graph_files,
+)
+from cub.repomap.ranking.symbol_rank import (
+    DAMPING,
+    INDEX_FILE_FACTOR,
+    INNER_INDEX_FILE_FACTOR,
+    MEMBER_FACTOR,
+    RANK_POWER,
+    VARIABLE_FACTOR,
+)
 from cub.repomap.render.map_body import _ABOUT, _COMMANDS, _LAYOUT, _SYMBOLS, TOKEN_MARGIN
 from cub.repomap.render.symbol_lines import SIGNATURE_SHARE, SIGNATURE_WIDTH
 from cub.repomap.symbols.file_facts import Definition, FileFacts
@@ -41,9 +51,7 @@ def references(path: str, facts: FileFacts, *definitions: Definition) -> list[tu
         (f"kitchen{n or ''}/oven.py", FileKind.SOURCE, FileFacts("", "", (definition,)))
         for n, definition in enumerate(definitions)
     ]
-    graph = build_reference_graph(
-        list_graph_files([*defined, (path, FileKind.SOURCE, facts)]), DEFAULT_WEIGHTS
-    )
+    graph = build_reference_graph(list_graph_files([*defined, (path, FileKind.SOURCE, facts)]))
     found = [use for uses in graph.uses for use in uses.values()]
     return [(reason, Fraction(weight)) for weight, reason in found]
 
@@ -79,13 +87,13 @@ def test_several_definitions_share_as_the_page_says() -> None:
 def test_the_factors_are_those_of_the_weights() -> None:
     told = [float(row[1]) for row in rows(PAGE, "What")]
     assert told == [
-        DEFAULT_WEIGHTS.index_file,
-        DEFAULT_WEIGHTS.inner_index_file,
-        DEFAULT_WEIGHTS.variable,
-        DEFAULT_WEIGHTS.member,
+        INDEX_FILE_FACTOR,
+        INNER_INDEX_FILE_FACTOR,
+        VARIABLE_FACTOR,
+        MEMBER_FACTOR,
     ]
-    assert f"file rank ^ {DEFAULT_WEIGHTS.rank_power} " in TEXT
-    assert (DEFAULT_WEIGHTS.test, DEFAULT_WEIGHTS.docs) == (0.5, 0.5)
+    assert f"file rank ^ {RANK_POWER} " in TEXT
+    assert (USER_FACTORS[FileKind.TEST], USER_FACTORS[FileKind.DOCS]) == (0.5, 0.5)
     assert "at half the weight of source" in TEXT
 
 

@@ -9,17 +9,18 @@ from typing import NamedTuple
 from cub.repomap.listing.file_kinds import FileKind
 from cub.repomap.ranking.references import (
     ModulePath,
-    RankingWeights,
-    ReferenceResolver,
     ReferenceToken,
     index_tokens,
     list_import_roots,
     parse_module_path,
+    resolve_token,
 )
 from cub.repomap.symbols.file_facts import Definition, FileFacts
 
 # The share of a reference that each of several definitions gets; more than four get nothing.
 _SHARES = {1: 1.0, 2: 0.5, 3: 0.25, 4: 0.25}
+# How much users of each kind count: tests show what matters, and so do examples.
+USER_FACTORS = {FileKind.SOURCE: 1.0, FileKind.TEST: 0.5, FileKind.DOCS: 0.5}
 
 
 class GraphFile(NamedTuple):
@@ -90,9 +91,7 @@ def list_graph_files(facts: Iterable[tuple[str, FileKind, FileFacts]]) -> list[G
     return sorted(files, key=lambda file: (file.kind is not FileKind.SOURCE, file.path))
 
 
-def build_reference_graph(
-    files: list[GraphFile], weights: RankingWeights, above: str = ""
-) -> ReferenceGraph:
+def build_reference_graph(files: list[GraphFile], above: str = "") -> ReferenceGraph:
     """Link every file to what it refers to; all of them are in the folder `above`, "a/b/"."""
     source_count = sum(file.kind is FileKind.SOURCE for file in files)
     definitions = [
@@ -106,7 +105,7 @@ def build_reference_graph(
     ]
     tokens = index_tokens((number, files[number].module, d) for number, d in definitions)
     graph = ReferenceGraph(files, source_count, definitions)
-    linker = _Linker(graph, tokens, weights, above)
+    linker = _Linker(graph, tokens, above)
     for number in range(len(files)):
         linker.link(number)
     return graph
@@ -114,36 +113,29 @@ def build_reference_graph(
 
 class _Linker:
     def __init__(
-        self,
-        graph: ReferenceGraph,
-        tokens: Mapping[str, ReferenceToken],
-        weights: RankingWeights,
-        above: str,
+        self, graph: ReferenceGraph, tokens: Mapping[str, ReferenceToken], above: str
     ) -> None:
         self.graph, self.tokens = graph, tokens
         self.files = [entry.file for entry in graph.definitions]
-        self.resolver = ReferenceResolver(weights, [file.module for file in graph.files])
+        self.modules = [file.module for file in graph.files]
         self.import_roots = list_import_roots(above + file.path for file in graph.files)
         self.is_package = any(file.path == "__init__.py" for file in graph.files)
-        self.kind_factors = {
-            FileKind.SOURCE: 1.0,
-            FileKind.TEST: weights.test,
-            FileKind.DOCS: weights.docs,
-        }
 
     def link(self, number: int) -> None:
         """Add what file `number` refers to."""
         file = self.graph.files[number]
         import_words = frozenset(file.facts.imported_names.split())
         foreign, imported = self._split_imports(import_words)
-        folder, factor = file.module.folder, self.kind_factors[file.kind]
+        folder, factor = file.module.folder, USER_FACTORS[file.kind]
         best: UsesByDefinition = {}
-        tokens, resolve = self.tokens, self.resolver.resolve
+        tokens, modules = self.tokens, self.modules
         for mention in filter(tokens.__contains__, file.facts.names.split()):
             token = tokens[mention]
             if number in token.files or mention in foreign:
                 continue  # the file means its own definition, or one of another package
-            candidates, weight, reason = resolve(token, import_words, imported, folder)
+            candidates, weight, reason = resolve_token(
+                token, modules, import_words, imported, folder
+            )
             share = _SHARES.get(len(candidates))
             if share is None:
                 continue

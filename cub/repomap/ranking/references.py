@@ -8,95 +8,64 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from cub.repomap.symbols.file_facts import Definition
 
 _NAME, _MODULE, _PACKAGE = "imports its name", "imports its module", "imports from its directory"
 _FOLDER = "is in the same directory"
-_VALUES = ("variable", "constant")
+# What a reference weighs: if the file imports the name or its module; from the same folder; else,
+# for a name that is hardly a plain word, and for any other. After a dot, it has a share of that.
+# All are powers of two: their sums are exact, and so the same in any order.
+_IMPORTED, _SAME_FOLDER, _DISTINCTIVE, _PLAIN = 1.0, 0.5, 0.25, 0.0625
+_DOTTED, _DOTTED_PLAIN = 0.5, 0.125
 
-
-@dataclass(frozen=True, slots=True)
-class RankingWeights:
-    """Hold the numbers that decide what ranks where.
-
-    A reference weighs `imported` if the file imports the name or its module, `same_folder` from
-    the same folder, `distinctive` for a name that is hardly a plain word, else `plain`; after a
-    dot, `dotted` of that. Users of the kinds `test` and `docs` weigh less. All of these are powers
-    of two: their sums are exact, and so the same in any order.
-    """
-
-    imported: float = 1.0
-    same_folder: float = 0.5
-    distinctive: float = 0.25
-    plain: float = 0.0625
-    dotted: float = 0.5
-    dotted_plain: float = 0.125
-    test: float = 0.5
-    docs: float = 0.5
-    rank_power: float = 0.1
-    index_file: float = 2.0
-    inner_index_file: float = 1.4
-    variable: float = 0.5
-    member: float = 0.3
-
-    def get_kind_factor(self, definition: Definition) -> float:
-        """Return the factor of a definition's kind: members and variables count less."""
-        factor = self.member if definition.member_of else 1.0
-        return factor * (self.variable if definition.kind in _VALUES else 1.0)
-
-
-DEFAULT_WEIGHTS = RankingWeights()
 Resolution = tuple[Sequence[int], float, str]  # definitions, the weight of them all, and why
 
 
-class ReferenceResolver:
-    """Decide what a file means by a token, from its imports and its folder."""
+def resolve_token(
+    token: ReferenceToken,
+    modules: Sequence[ModulePath],
+    import_words: frozenset[str],
+    imported_names: frozenset[str],
+    folder: str,
+) -> Resolution:
+    """Return the likeliest definitions: of an imported module, else of the folder, else all.
 
-    def __init__(self, weights: RankingWeights, modules: Sequence[ModulePath]) -> None:
-        self.weights, self.modules = weights, modules
+    `modules` are those of all files; `import_words` are all words of a file's imports,
+    `imported_names` the names that they make available, and `folder` is the file's.
+    """
+    if token.qualified:
+        return token.entries, _IMPORTED, "names it with its module"
+    discount = 1.0
+    if token.dotted:
+        discount = _DOTTED if token.distinctive else _DOTTED_PLAIN
+    select = partial(_select_entries, token, modules)
+    is_named = token.name in imported_names and not token.dotted
+    if not import_words.isdisjoint(token.modules):
+        return select(lambda m: m.name in import_words), _IMPORTED * discount, _MODULE
+    if not import_words.isdisjoint(token.words):
+        weight = _IMPORTED if is_named else _SAME_FOLDER * discount
+        entries = select(lambda m: not import_words.isdisjoint(m.import_names))
+        return entries, weight, _NAME if is_named else _PACKAGE
+    if is_named:
+        return token.entries, _IMPORTED, _NAME
+    if folder in token.folders:
+        near = _SAME_FOLDER if token.distinctive else _SAME_FOLDER / 2
+        return select(lambda m: m.folder == folder), near * discount, _FOLDER
+    weight = _DISTINCTIVE if token.distinctive else _PLAIN
+    return token.entries, weight * discount, "says its name"
 
-    def resolve(
-        self,
-        token: ReferenceToken,
-        import_words: frozenset[str],
-        imported_names: frozenset[str],
-        folder: str,
-    ) -> Resolution:
-        """Return the likeliest definitions: of an imported module, else of the folder, else all.
 
-        `import_words` are all words of a file's imports, `imported_names` the names that they
-        make available, and `folder` is the file's.
-        """
-        weights = self.weights
-        if token.qualified:
-            return token.entries, weights.imported, "names it with its module"
-        discount = 1.0
-        if token.dotted:
-            discount = weights.dotted if token.distinctive else weights.dotted_plain
-        is_named = token.name in imported_names and not token.dotted
-        if not import_words.isdisjoint(token.modules):
-            weight = weights.imported * discount
-            return self._select(token, lambda m: m.name in import_words), weight, _MODULE
-        if not import_words.isdisjoint(token.words):
-            weight = weights.imported if is_named else weights.same_folder * discount
-            entries = self._select(token, lambda m: not import_words.isdisjoint(m.import_names))
-            return entries, weight, _NAME if is_named else _PACKAGE
-        if is_named:
-            return token.entries, weights.imported, _NAME
-        if folder in token.folders:
-            near = weights.same_folder if token.distinctive else weights.same_folder / 2
-            return self._select(token, lambda m: m.folder == folder), near * discount, _FOLDER
-        weight = weights.distinctive if token.distinctive else weights.plain
-        return token.entries, weight * discount, "says its name"
-
-    def _select(self, token: ReferenceToken, fits: Callable[[ModulePath], bool]) -> Sequence[int]:
-        """Return the definitions in modules that fit; a single module is known to fit."""
-        if len(token.entries) == 1:
-            return token.entries
-        pairs = zip(token.entries, token.files, strict=True)
-        return [entry for entry, file in pairs if fits(self.modules[file])]
+def _select_entries(
+    token: ReferenceToken, modules: Sequence[ModulePath], fits: Callable[[ModulePath], bool]
+) -> Sequence[int]:
+    """Return the definitions in modules that fit; a single module is known to fit."""
+    if len(token.entries) == 1:
+        return token.entries
+    pairs = zip(token.entries, token.files, strict=True)
+    return [entry for entry, file in pairs if fits(modules[file])]
 
 
 # Files that stand for their folder, and export what it offers.
@@ -144,7 +113,7 @@ def list_import_roots(paths: Iterable[str]) -> frozenset[str]:
     return frozenset(roots)
 
 
-_DISTINCTIVE = re.compile(r".*(?:[a-z][A-Z]|[A-Za-z]_[A-Za-z]|\d)|.{12,}")
+_UNUSUAL = re.compile(r".*(?:[a-z][A-Z]|[A-Za-z]_[A-Za-z]|\d)|.{12,}")
 
 
 @dataclass(slots=True)
@@ -184,7 +153,7 @@ def index_tokens(
         names = sets.setdefault(module.name, frozenset((module.name,)))
         folder = sets.setdefault(module.folder, frozenset((module.folder,)))
         if name not in distinctive:
-            distinctive[name] = _DISTINCTIVE.match(name) is not None
+            distinctive[name] = _UNUSUAL.match(name) is not None
         qualifiers = (owner,) if owner else module.import_names
         for mention in (plain, *(f"{word}.{name}" for word in qualifiers)):
             token = tokens.get(mention)

@@ -7,10 +7,12 @@ from math import fsum
 from typing import NamedTuple
 
 from cub.repomap.ranking.reference_graph import ReferenceGraph
-from cub.repomap.ranking.references import RankingWeights
 from cub.repomap.symbols.file_facts import Definition
 
 _UNUSED = 0.01  # gives an order to definitions without references
+RANK_POWER = 0.1
+INDEX_FILE_FACTOR, INNER_INDEX_FILE_FACTOR = 2.0, 1.4
+MEMBER_FACTOR, VARIABLE_FACTOR = 0.3, 0.5
 
 
 class ScoreFactors(NamedTuple):
@@ -44,23 +46,29 @@ class Symbol(NamedTuple):
     definition_index: int
 
 
-def rank_symbols(graph: ReferenceGraph, weights: RankingWeights) -> list[Symbol]:
+def rank_symbols(graph: ReferenceGraph) -> list[Symbol]:
     """Return all definitions that other files may use, best first, equal ones by path and line."""
     ranks = compute_pagerank(len(graph.files), graph.file_links)
     best = max(ranks, default=1.0)
-    powers = [(rank / best) ** weights.rank_power for rank in ranks[: graph.source_count]]
-    index_files = _IndexFiles(graph, weights)
+    powers = [(rank / best) ** RANK_POWER for rank in ranks[: graph.source_count]]
+    index_files = _IndexFiles(graph)
     symbols = []
     for number, ((file, definition), in_degree) in enumerate(
         zip(graph.definitions, graph.compute_in_degrees(), strict=True)
     ):
         exported = index_files.get_factor(file, definition.member_of or definition.name)
-        kind = weights.get_kind_factor(definition)
+        kind = _get_kind_factor(definition)
         factors = ScoreFactors(in_degree, powers[file], exported, kind)
         symbols.append(Symbol(graph.files[file].path, definition, factors.score, factors, number))
     # Definitions come by path and line already, and sorting keeps equal ones in their order.
     symbols.sort(key=lambda symbol: -symbol.score)
     return symbols
+
+
+def _get_kind_factor(definition: Definition) -> float:
+    """Return the factor of a definition's kind: members and variables count less."""
+    factor = MEMBER_FACTOR if definition.member_of else 1.0
+    return factor * (VARIABLE_FACTOR if definition.kind in ("variable", "constant") else 1.0)
 
 
 def list_private_symbols(graph: ReferenceGraph, ranking: Sequence[Symbol]) -> Iterator[Symbol]:
@@ -76,13 +84,13 @@ def list_private_symbols(graph: ReferenceGraph, ranking: Sequence[Symbol]) -> It
 class _IndexFiles:
     """Know which names the index files of packages (`__init__`, `mod` …) offer."""
 
-    def __init__(self, graph: ReferenceGraph, weights: RankingWeights) -> None:
+    def __init__(self, graph: ReferenceGraph) -> None:
         self.folders = [file.module.folder for file in graph.files]
         self.offers: dict[str, list[tuple[str, float]]] = {}
         for file in graph.files[: graph.source_count]:
             if file.module.is_index:
                 is_outer = file.module.depth <= 1
-                factor = weights.index_file if is_outer else weights.inner_index_file
+                factor = INDEX_FILE_FACTOR if is_outer else INNER_INDEX_FILE_FACTOR
                 names = {definition.name for definition in file.facts.definitions}
                 for name in names.union(file.facts.imported_names.split()):
                     self.offers.setdefault(name, []).append((file.module.folder, factor))

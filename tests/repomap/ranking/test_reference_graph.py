@@ -14,7 +14,6 @@ from cub.repomap.ranking.reference_graph import (
     index_users,
     list_graph_files,
 )
-from cub.repomap.ranking.references import DEFAULT_WEIGHTS
 from cub.repomap.symbols.file_facts import ScanJob
 from cub.repomap.symbols.scan import extract_facts
 
@@ -47,7 +46,7 @@ def graph(files: dict[str, str]) -> ReferenceGraph:
         )
         for path, data in ((path, text.encode()) for path, text in files.items())
     )
-    return build_reference_graph(list_graph_files(facts), DEFAULT_WEIGHTS)
+    return build_reference_graph(list_graph_files(facts))
 
 
 def references(files: dict[str, str], name: str) -> dict[str, tuple[float, str]]:

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.repomap.ranking.references import DEFAULT_WEIGHTS
 from cub.repomap.ranking.symbol_rank import (
     Symbol,
     compute_pagerank,
@@ -69,7 +68,7 @@ HEAT, COOL = "def heat_up(): ...\n", "def cool_down(): ...\n"
 
 
 def ranking(files: dict[str, str]) -> list[Symbol]:
-    return rank_symbols(graph(files), DEFAULT_WEIGHTS)
+    return rank_symbols(graph(files))
 
 
 def order(files: dict[str, str]) -> list[str]:
@@ -165,7 +164,7 @@ def test_what_no_other_file_can_use_is_told_last_in_the_order_of_its_files() -> 
         "d/x.py": "heat_up()\n",
     }
     made = graph(files)
-    best = rank_symbols(made, DEFAULT_WEIGHTS)
+    best = rank_symbols(made)
     rest = list(list_private_symbols(made, best))
     assert [symbol.definition.name for symbol in rest] == ["_Hidden", "_inner", "_alone"]
     assert {(symbol.score, symbol.definition_index) for symbol in rest} == {(0.0, -1)}

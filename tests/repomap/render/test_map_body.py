@@ -18,7 +18,6 @@ from cub.repomap.listing.file_listing import FileListing
 from cub.repomap.map_types import KeyFile
 from cub.repomap.outline.folder_tree import build_folder_tree
 from cub.repomap.ranking.reference_graph import build_reference_graph
-from cub.repomap.ranking.references import DEFAULT_WEIGHTS
 from cub.repomap.render.map_body import (
     MapPart,
     fit_parts,
@@ -52,7 +51,7 @@ def command(purpose: str, text: str, folder: str = "") -> ProjectCommand:
 def page(structure: ProjectStructure, tokens: int = PLENTY) -> str:
     """The body for a project without symbols."""
     return render_map_body(
-        RepoMap(NOTHING, structure, {}, build_reference_graph([], DEFAULT_WEIGHTS), [], ()),
+        RepoMap(NOTHING, structure, {}, build_reference_graph([]), [], ()),
         tokens,
         HEADER,
     )
