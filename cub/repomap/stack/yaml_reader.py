@@ -6,10 +6,9 @@ expand. Size, depth and number of values are bounded, and a file is read up to i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from typing import Any, NamedTuple
 
 from cub.config_edit.yaml_events import YamlSyntaxError, is_event, iter_yaml_events
@@ -24,7 +23,6 @@ class YamlScalar(NamedTuple):
 
     keys: tuple[str, ...]
     value: str
-    line: int
 
 
 def read_yaml_scalars(text: str) -> list[YamlScalar]:
@@ -33,53 +31,41 @@ def read_yaml_scalars(text: str) -> list[YamlScalar]:
     Never fails: what follows a syntax error or lies beyond a limit is missing.
     """
     scalars: list[YamlScalar] = []
-    with suppress(YamlSyntaxError):
-        events = iter_yaml_events(text[:_MAX_CHARS], takes_tabs=True)
-        scalars.extend(_iter_scalars(islice(events, _MAX_EVENTS)))
+    with suppress(YamlSyntaxError, StopIteration):
+        events = islice(iter_yaml_events(text[:_MAX_CHARS], takes_tabs=True), _MAX_EVENTS)
+        for event in events:
+            if hasattr(event, "anchor"):  # the outermost node of a document
+                _read_node(event, events, (), scalars)
     return scalars
 
 
 def select_below(scalars: list[YamlScalar], *keys: str) -> list[YamlScalar]:
     """Return the scalars under these keys, with the rest of their keys."""
-    count = len(keys)
-    return [e._replace(keys=e.keys[count:]) for e in scalars if e.keys[:count] == keys]
+    return [e._replace(keys=e.keys[len(keys) :]) for e in scalars if e.keys[: len(keys)] == keys]
 
 
-@dataclass(slots=True)
-class _Collection:
-    """Describe an open list or mapping; `key` leads to its current item, None if it has none."""
-
-    is_mapping: bool
-    nodes: int = 0  # of a mapping: keys and values
-    key: str | None = None
-
-    def start_node(self, text: str | None) -> bool:
-        """Count a node, and return whether it is a key; `text` is that of a scalar."""
-        is_key = self.is_mapping and self.nodes % 2 == 0
-        if is_key:
-            self.key = text
-        elif not self.is_mapping:
-            self.key = str(self.nodes)
-        self.nodes += 1
-        return is_key
-
-
-def _iter_scalars(events: Iterable[Any]) -> Iterator[YamlScalar]:
-    collections: list[_Collection] = []
-    for event in events:
-        if is_event(event, "SequenceEnd") or is_event(event, "MappingEnd"):
-            collections.pop()
-        elif hasattr(event, "anchor"):  # a node
-            text = _get_text(event)
-            is_key = bool(collections) and collections[-1].start_node(text)
-            if hasattr(event, "flow_style"):  # a list or a mapping starts
-                if len(collections) == MAX_LEVELS:
-                    return
-                collections.append(_Collection(is_event(event, "MappingStart")))
-            elif not is_key and text is not None:
-                keys = tuple(c.key for c in collections if c.key is not None)
-                if len(keys) == len(collections):  # no key is a list or a mapping
-                    yield YamlScalar(keys, text, event.start_mark.line + 1)
+def _read_node(
+    event: Any, events: Iterator[Any], keys: tuple[str | None, ...], scalars: list[YamlScalar]
+) -> None:
+    """Add the scalars of a node, unless a key above is empty, a list or a mapping."""
+    if not hasattr(event, "flow_style"):
+        text, known = _get_text(event), tuple(key for key in keys if key is not None)
+        if text is not None and len(known) == len(keys):
+            scalars.append(YamlScalar(known, text))
+        return
+    if len(keys) == MAX_LEVELS:
+        raise YamlSyntaxError("nested too deeply")
+    is_mapping = is_event(event, "MappingStart")
+    for number in count():
+        inner, key = next(events), str(number) if not is_mapping else None
+        if is_event(inner, "MappingEnd") or is_event(inner, "SequenceEnd"):
+            return
+        if is_mapping:
+            key = _get_text(inner)
+            if key is None:
+                _read_node(inner, events, (*keys, None), scalars)
+            inner = next(events)
+        _read_node(inner, events, (*keys, key), scalars)
 
 
 def _get_text(event: Any) -> str | None:

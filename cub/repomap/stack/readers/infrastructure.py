@@ -109,7 +109,7 @@ def _join_words(line: str) -> str:
 def read_compose_file(manifest: Manifest) -> Iterator[Fact]:
     """Read the services of a compose file."""
     services = select_below(read_yaml_scalars(manifest.text), "services")
-    for keys, value, _ in services:
+    for keys, value in services:
         if keys[1:] == ("image",):
             yield from _find_image(_fill_arguments(value, {}), manifest)
     yield manifest.make_technology("Docker Compose", "tool")
@@ -121,7 +121,7 @@ def read_compose_file(manifest: Manifest) -> Iterator[Fact]:
 def _list_built_services(services: list[YamlScalar], manifest: Manifest) -> Iterator[EntryPoint]:
     """Yield the services that are built from files of the project."""
     builds: dict[str, dict[str, str]] = {}
-    for keys, value, _ in services:
+    for keys, value in services:
         if keys[1:2] == ("build",) and len(keys) <= 3:
             builds.setdefault(keys[0], {})[keys[2] if len(keys) == 3 else "context"] = value
     for service, build in builds.items():
@@ -175,7 +175,7 @@ def read_serverless(manifest: Manifest) -> Iterator[Fact]:
     version = fields.get(("frameworkVersion",), "")
     yield manifest.make_technology("Serverless Framework", "framework", version)
     yield from manifest.find_known("serverless", [(fields.get(("provider", "name"), ""), "")])
-    for keys, value, _ in scalars:
+    for keys, value in scalars:
         if len(keys) == 3 and keys[::2] == ("functions", "handler"):
             yield manifest.make_entry_point(keys[1], value)
     yield manifest.make_package(fields.get(("service",)) or fields.get(("service", "name"), ""))
