@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from cub.repomap.data import load_table
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
-from cub.repomap.stack.facts import Fact, ProjectCommand, iter_row_commands
+from cub.repomap.stack.facts import Fact, ProjectCommand, Technology, iter_row_commands
+from cub.repomap.stack.formats import find_first, iter_code_lines
 from cub.repomap.stack.manifest import Manifest, ManifestReader
 
 MAX_MANIFESTS = 300
@@ -102,10 +103,22 @@ def _read_by_row(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Fact]:
 
         yield from list_tools(manifest, [row["tool"]], run_prefix=detect_run_prefix(manifest))
     else:
-        yield manifest.make_technology(row["technology"], row["role"])
+        yield from _find_technologies(row, manifest)
         # A file that is fixed to a place below the root is for the root.
         folder = "" if "/" in row["globs"][0] else manifest.folder
         program = manifest.choose_program(*row["programs"]) if "programs" in row else ""
         for purpose, text in iter_row_commands(row):
             line = text.replace("{program}", program)
             yield ProjectCommand(purpose, line, manifest.path, folder)
+
+
+def _find_technologies(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Technology]:
+    """Yield the technology of a row with its version, and the packages that the lines name."""
+    lines = list(iter_code_lines(manifest.text))
+    version = find_first(re.compile("|".join(row.get("version", ()))), lines)
+    if "technology" in row and (version or not row.get("required")):
+        yield manifest.make_technology(row["technology"], row["role"], version)
+    for ecosystem, patterns in row.get("packages", {}).items():
+        matches = [one for line in lines for one in re.finditer("|".join(patterns), line)]
+        packages = [(match[1], "".join(filter(None, match.groups()[1:]))) for match in matches]
+        yield from manifest.find_known(ecosystem, packages)

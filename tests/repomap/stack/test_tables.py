@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from importlib import import_module
 from typing import Any, get_args
@@ -34,10 +35,16 @@ def test_a_manifest_has_globs_and_one_way_to_be_read(row: dict[str, Any]) -> Non
     else:
         assert is_texts(row["globs"])
     rest = set(row) - {"globs", "folders", "names"}
-    if "technology" in row:
-        assert row["role"] in ROLES
-        assert rest - {"technology", "role", "programs"} <= PURPOSES
-        assert all(isinstance(row[key], str) and row[key] for key in rest - {"programs"})
+    if "technology" in row or "packages" in row:
+        assert ("technology" in row) == (row.get("role") in ROLES)
+        others = {"programs", "packages", "required", "version"}
+        assert rest - {"technology", "role"} - others <= PURPOSES
+        assert all(isinstance(row[key], str) and row[key] for key in rest - others)
+        assert all(re.compile(one).groups == 1 for one in row.get("version", ()))
+        assert "version" in row or "required" not in row
+        assert set(row.get("packages", {})) <= set(PACKAGES)
+        patterns = row.get("packages", {}).values()
+        assert all(re.compile(one).groups > 1 for listed in patterns for one in listed)
         assert any("{program}" in row[key] for key in rest & PURPOSES) == ("programs" in row)
         assert "programs" not in row or (is_texts(row["programs"]) and len(row["programs"]) == 2)
     elif "tool" in row:

@@ -1,4 +1,4 @@
-"""Read the build files of C and C++: CMake, Meson, Autotools, Conan and vcpkg."""
+"""Read the build files of C and C++: CMake, Meson, Autotools and vcpkg."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from cub.repomap.stack.facts import EntryPoint, Fact, Technology
 from cub.repomap.stack.formats import (
     as_table,
     get_text_at,
-    iter_code_lines,
     parse_json,
     strip_comments,
 )
@@ -139,7 +138,6 @@ _MESON_NAMES = {
 _MESON_STANDARD = re.compile(r"'(c|cpp)_std=(?:gnu|c)(?:\+\+)?(\w{1,4})'")
 _MESON = re.compile(r"meson_version[ \t]*+:[ \t]*+'([^'\n]*+)'")
 _INIT = re.compile(r"^AC_INIT\([ \t\n]*+\[?([\w .+-]++)", re.MULTILINE)
-_CONAN = re.compile(r"(?<![\w+./-])([a-z0-9_+.-]++)/([\w.-]++|\[[^\[\]\n]*+\])")
 
 
 def read_meson_build(manifest: Manifest) -> Iterator[Fact]:
@@ -191,18 +189,6 @@ def read_configure_ac(manifest: Manifest) -> Iterator[Fact]:
         yield from manifest.make_commands(build=f"{script}./configure && make", test="make check")
     if name := _INIT.search(manifest.text):
         yield manifest.make_package(name[1].strip())
-
-
-def read_conanfile(manifest: Manifest) -> Iterator[Fact]:
-    """Read references such as `fmt/10.2.1`, wherever they are in the file."""
-    references = [
-        (name, version.strip("[]"))
-        for line in iter_code_lines(manifest.text)
-        for name, version in _CONAN.findall(line)
-    ]
-    yield manifest.make_technology("Conan", "manager")
-    yield from manifest.find_known("native", references)
-    yield manifest.make_command("install", "conan install . --build=missing")
 
 
 def read_vcpkg_json(manifest: Manifest) -> Iterator[Fact]:

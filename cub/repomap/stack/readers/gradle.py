@@ -1,4 +1,4 @@
-"""Read Gradle's files: builds in Groovy and in Kotlin, settings, version catalog and properties."""
+"""Read Gradle's files: builds in Groovy and in Kotlin, settings, version catalog."""
 
 from __future__ import annotations
 
@@ -160,10 +160,6 @@ def _list_entry_points(lines: list[str], manifest: Manifest) -> Iterator[EntryPo
 _NAME = re.compile(r"""rootProject\.name[ \t]*+=[ \t]*+["']([^"'$]++)["']""")
 _INCLUDE = re.compile(r"include\b|[\"']")
 _PATH = re.compile(r"""["']:?([\w:./-]++)["']""")
-_DISTRIBUTION = re.compile(r"distributionUrl=.*?/gradle-(\d[\w.-]{0,20})-(?:bin|all)\.zip")
-_KOTLIN_AT = re.compile(
-    r"(?:kotlinVersion|kotlin_version|kotlin\.version)[ \t]*+=[ \t]*+([\w.-]++)"
-)
 
 
 def read_gradle_settings(manifest: Manifest) -> Iterator[Fact]:
@@ -219,15 +215,3 @@ def _iter_entries(tree: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 reference = get_text_at(entry, "version", "ref")
                 keys = ("versions", reference) if reference else ("version",)
                 yield name, format_version(get_value_at(tree if reference else entry, *keys))
-
-
-def read_gradle_wrapper(manifest: Manifest) -> Iterator[Fact]:
-    """Read the version of Gradle."""
-    if version := find_first(_DISTRIBUTION, iter_code_lines(manifest.text)):
-        yield manifest.make_technology("Gradle", "build", version)
-
-
-def read_gradle_properties(manifest: Manifest) -> Iterator[Fact]:
-    """Read the version of Kotlin."""
-    if version := find_first(_KOTLIN_AT, iter_code_lines(manifest.text)):
-        yield manifest.make_technology("Kotlin", "language", version)

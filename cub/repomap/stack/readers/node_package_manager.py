@@ -1,7 +1,7 @@
 """Detect the package manager of a JavaScript project, and read the files beside package.json.
 
-Those are the files of monorepos (pnpm-workspace.yaml, lerna.json, nx.json, turbo.json), deno.json,
-and the version of Node.js.
+Those are the files of monorepos (pnpm-workspace.yaml, lerna.json, nx.json, turbo.json), and
+deno.json.
 """
 
 from __future__ import annotations
@@ -107,7 +107,6 @@ def _list_task_commands(
         yield command._replace(origin="tool")
 
 
-_NODE_VERSION = re.compile(r"v?\d{1,3}(?:\.[\dx]{1,4}){0,2}|lts/[\w*-]{1,20}|node|stable")
 _IMPORT = re.compile(r"(?:npm|jsr):/?(@?[^@\s]+)(?:@([^/\s]*))?")
 
 
@@ -141,10 +140,3 @@ def _list_commands(tree: dict[str, Any], manifest: Manifest) -> Iterator[Project
     if not manifest.exists_above("deno.json", "deno.jsonc"):
         built_in = manifest.make_commands(test="deno test", lint="deno lint", format="deno fmt")
         yield from (command for command in built_in if command.purpose not in purposes)
-
-
-def read_node_version(manifest: Manifest) -> Iterator[Fact]:
-    """Read .nvmrc or .node-version: one version, or the name of one."""
-    text = manifest.text.strip()
-    version = text.removeprefix("v") if _NODE_VERSION.fullmatch(text) else ""
-    yield manifest.make_technology("Node.js", "runtime", version)

@@ -23,7 +23,6 @@ from cub.repomap.stack.formats import as_texts, parse_ini, parse_toml
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import read_yaml_scalars
 
-_PYTHON_VERSION = re.compile(r"(?:python-|pypy)?[\d.]{1,12}\w{0,6}")
 MAX_PYTHON_CHARS = 200_000
 _MAX_ENVIRONMENTS = 200
 _MAX_LIST_CHARS = 4000
@@ -200,10 +199,3 @@ def evaluate_literal(node: ast.expr) -> Any:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-
-
-def read_python_version(manifest: Manifest) -> Iterator[Fact]:
-    """Read .python-version: one version a line, the first is the default."""
-    first = "".join(manifest.text.split()[:1])
-    version = first.removeprefix("python-") if _PYTHON_VERSION.fullmatch(first) else ""
-    yield manifest.make_technology("Python", "language", version)

@@ -1,4 +1,4 @@
-"""Read the files of Scala: sbt's build.sbt and project/, Mill's build file, scalafmt."""
+"""Read the files of Scala: sbt's build.sbt, Mill's build file, scalafmt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ _LIBRARY = re.compile(
 _IVY = re.compile(r"""(?:ivy|mvn)"([\w.-]++):{1,3}[\w.-]++:{1,2}([^"\n$]++)?\"""")
 _MILL_SCALA = re.compile(r"""(?:def|val)[ \t]++scalaVersion\b[^="]{0,40}=[ \t]*+"([^"\n]++)\"""")
 _MILL_MODULE = re.compile(r"object[ \t]++`?([\w-]++)`?[ \t]++extends\b.{0,200}Module")
-_SBT = re.compile(r"sbt\.version[ \t]*+=[ \t]*+([\w.-]++)")
 _SCALAFMT = re.compile(r'version[ \t]*+=[ \t]*+"?([\w.-]++)')
 _MAX_MODULE_CHARS = 100
 
@@ -60,12 +59,6 @@ def read_mill_build(manifest: Manifest) -> Iterator[Fact]:
     for module in filter(None, map(_MILL_MODULE.match, lines)):
         if len(name := module[1]) <= _MAX_MODULE_CHARS:
             yield manifest.make_member(manifest.resolve_path(name), name)
-
-
-def read_sbt_properties(manifest: Manifest) -> Iterator[Fact]:
-    """Read the version of sbt."""
-    if version := find_first(_SBT, iter_code_lines(manifest.text)):
-        yield manifest.make_technology("sbt", "build", version)
 
 
 def read_scalafmt_conf(manifest: Manifest) -> Iterator[Fact]:

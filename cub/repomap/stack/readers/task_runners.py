@@ -82,8 +82,6 @@ def _list_default_command(
         yield manifest.make_command("build", "make", "target")
 
 
-_VERSION_LINE = re.compile(r"([a-z][\w-]*)[ \t]+([\w.+-]{1,30})", re.ASCII)
-_MAX_VERSION_LINES = 200
 _RECIPE = re.compile(r"@?([A-Za-z][\w-]*)([^:\n]*):(?!=)(.*)")
 _PROCESS = re.compile(r"(web|server|app|dev)[ \t]*:[ \t]*(.+)")
 _MAX_NEEDS = 8
@@ -151,9 +149,3 @@ def read_procfile(manifest: Manifest) -> Iterator[Fact]:
     """Read the first process that serves; one with variables can't be typed as it is."""
     if process := _PROCESS.search(manifest.text[:_MAX_PROCFILE_CHARS]):
         yield manifest.make_command("run", process[2].strip(), "target")
-
-
-def read_tool_versions(manifest: Manifest) -> Iterator[Fact]:
-    """Read .tool-versions: a name and a version a line."""
-    lines = map(_VERSION_LINE.match, manifest.text.split("\n")[:_MAX_VERSION_LINES])
-    yield from manifest.find_known("asdf", [(line[1], line[2]) for line in lines if line])
