@@ -94,22 +94,21 @@ def _list_globs(row: Mapping[str, Any]) -> list[str]:
 
 def _read_by_row(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Fact]:
     """Yield the facts of a manifest; the module that reads it is imported here."""
+    if "tool" in row:
+        from cub.repomap.stack.readers.python_tools import detect_run_prefix, list_tools
+
+        yield from list_tools(manifest, [row["tool"]], run_prefix=detect_run_prefix(manifest))
+    yield from _find_technologies(row, manifest)
+    program = manifest.choose_program(*row["programs"]) if "programs" in row else ""
+    for purpose, text in iter_row_commands(row):
+        # A file that is fixed to a place below the root is for the root.
+        folder = "" if "/" in row["globs"][0] else manifest.folder
+        line = text.replace("{program}", program)
+        yield ProjectCommand(purpose, line, manifest.path, folder)
     if "read" in row:
         module, _, function = row["read"].partition(".")
         reader = getattr(import_module(f"cub.repomap.stack.readers.{module}"), function)
         yield from reader(manifest)
-    elif "tool" in row:
-        from cub.repomap.stack.readers.python_tools import detect_run_prefix, list_tools
-
-        yield from list_tools(manifest, [row["tool"]], run_prefix=detect_run_prefix(manifest))
-    else:
-        yield from _find_technologies(row, manifest)
-        # A file that is fixed to a place below the root is for the root.
-        folder = "" if "/" in row["globs"][0] else manifest.folder
-        program = manifest.choose_program(*row["programs"]) if "programs" in row else ""
-        for purpose, text in iter_row_commands(row):
-            line = text.replace("{program}", program)
-            yield ProjectCommand(purpose, line, manifest.path, folder)
 
 
 def _find_technologies(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Technology]:

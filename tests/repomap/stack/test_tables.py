@@ -28,30 +28,26 @@ def is_texts(value: object) -> bool:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
-def test_a_manifest_has_globs_and_one_way_to_be_read(row: dict[str, Any]) -> None:
+def test_a_manifest_has_globs_and_a_way_to_be_read(row: dict[str, Any]) -> None:
     if "folders" in row:
         assert is_texts(row["folders"])
         assert is_texts(row["names"])
     else:
         assert is_texts(row["globs"])
     rest = set(row) - {"globs", "folders", "names"}
-    if "technology" in row or "packages" in row:
-        assert ("technology" in row) == (row.get("role") in ROLES)
-        others = {"programs", "packages", "required", "version"}
-        assert rest - {"technology", "role"} - others <= PURPOSES
-        assert all(isinstance(row[key], str) and row[key] for key in rest - others)
-        assert all(re.compile(one).groups == 1 for one in row.get("version", ()))
-        assert "version" in row or "required" not in row
-        assert set(row.get("packages", {})) <= set(PACKAGES)
-        patterns = row.get("packages", {}).values()
-        assert all(re.compile(one).groups > 1 for listed in patterns for one in listed)
-        assert any("{program}" in row[key] for key in rest & PURPOSES) == ("programs" in row)
-        assert "programs" not in row or (is_texts(row["programs"]) and len(row["programs"]) == 2)
-    elif "tool" in row:
-        assert rest == {"tool"}
-        assert row["tool"] in load_table("tools")["python"]
-    else:
-        assert rest == {"read"}
+    assert rest
+    assert ("tool" in row) <= (rest == {"tool"} and row["tool"] in load_table("tools")["python"])
+    assert ("technology" in row) == (row.get("role") in ROLES)
+    texts = {"tool", "technology", "role", "read"} | PURPOSES
+    assert rest <= texts | {"programs", "packages", "required", "version"}
+    assert all(isinstance(row[key], str) and row[key] for key in rest & texts)
+    assert any("{program}" in row[key] for key in rest & PURPOSES) == ("programs" in row)
+    assert "programs" not in row or (is_texts(row["programs"]) and len(row["programs"]) == 2)
+    assert all(re.compile(one).groups == 1 for one in row.get("version", ()))
+    assert "version" in row or "required" not in row
+    assert set(row.get("packages", {})) <= set(PACKAGES)
+    patterns = row.get("packages", {}).values()
+    assert all(re.compile(one).groups > 1 for listed in patterns for one in listed)
 
 
 @pytest.mark.parametrize("name", [row["read"] for row in ROWS if "read" in row])

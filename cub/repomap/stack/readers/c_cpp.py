@@ -182,7 +182,6 @@ def read_configure_ac(manifest: Manifest) -> Iterator[Fact]:
     for macro, language in (("AC_PROG_CC", "C"), ("AC_PROG_CXX", "C++")):
         if re.search(rf"\b{macro}\b", manifest.text):
             yield manifest.make_technology(language, "language")
-    yield manifest.make_technology("Autotools", "build")
     if not manifest.exists_above("configure.ac"):
         script = f"{manifest.choose_program('./autogen.sh', 'autoreconf -i')} && "
         script = "" if manifest.find_beside("configure") else script
@@ -199,7 +198,5 @@ def read_vcpkg_json(manifest: Manifest) -> Iterator[Fact]:
         (value if isinstance(value, str) else get_text_at(value, "name"), "")
         for value in (dependencies if isinstance(dependencies, list) else [])
     ]
-    yield manifest.make_technology("vcpkg", "manager")
     yield from manifest.find_known("native", needed)
-    yield manifest.make_command("install", "vcpkg install")
     yield manifest.make_package(get_text_at(tree, "name"), get_text_at(tree, "description"))

@@ -45,7 +45,6 @@ def read_github_workflow(manifest: Manifest) -> Iterator[Fact]:
 
 def read_gitlab_ci(manifest: Manifest) -> Iterator[Fact]:
     """Read the scripts of GitLab's jobs."""
-    yield manifest.make_technology("GitLab CI", "tool")
     for keys, value in read_yaml_scalars(manifest.text):
         if keys[1:2] == ("script",) and len(keys) <= 3:
             yield from _list_commands(value, "", manifest)

@@ -26,7 +26,6 @@ def read_mix_exs(manifest: Manifest) -> Iterator[Fact]:
     fields = {key: atom or text for key, atom, text in reversed(matches)}
     packages = [(m[1], m[2] or "") for line in lines for m in _DEPENDENCY.finditer(line)]
     yield manifest.make_technology("Elixir", "language", fields.get("elixir", ""))
-    yield manifest.make_technology("Mix", "build")
     yield from manifest.find_known("hex", packages)
     if not manifest.exists_above("mix.exs"):
         for name in _iter_aliases(lines):
@@ -66,7 +65,6 @@ def read_rebar_config(manifest: Manifest) -> Iterator[Fact]:
     """Read a project of rebar3."""
     text = "\n".join(iter_code_lines(manifest.text, "%"))
     yield manifest.make_technology("Erlang", "language", "".join(_OTP.findall(text)[:1]))
-    yield manifest.make_technology("rebar3", "build")
     yield from manifest.find_known("hex", _ERLANG_DEPENDENCY.findall(text))
     if not manifest.exists_above("rebar.config"):
         yield from manifest.make_commands(build="rebar3 compile", test="rebar3 eunit")
@@ -86,6 +84,4 @@ def read_gleam_toml(manifest: Manifest) -> Iterator[Fact]:
     packages = as_table(tree.get("dependencies")) | as_table(tree.get("dev-dependencies"))
     yield manifest.make_technology("Gleam", "language", get_text_at(tree, "gleam"))
     yield from manifest.find_known("hex", packages.items())
-    yield from manifest.make_commands(build="gleam build", test="gleam test")
-    yield from manifest.make_commands(lint="gleam format --check", format="gleam format")
     yield manifest.make_package(get_text_at(tree, "name"), get_text_at(tree, "description"))

@@ -93,7 +93,6 @@ def read_go_work(manifest: Manifest) -> Iterator[Fact]:
 
 def read_magefile(manifest: Manifest) -> Iterator[Fact]:
     """Read Mage's targets, which are the exported functions."""
-    yield manifest.make_technology("Mage", "build")
     targets = filter(None, map(_TARGET.match, iter_code_lines(manifest.text, "//")))
     for purpose, name in iter_named_targets(target[1] for target in targets):
         yield manifest.make_command(purpose, f"mage {name[0].lower()}{name[1:]}", "target")

@@ -66,7 +66,6 @@ def read_gradle_build(manifest: Manifest) -> Iterator[Fact]:
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
     plugins = find_plugins(lines)
     yield from _list_languages(lines, plugins, manifest)
-    yield manifest.make_technology("Gradle", "build")
     # The groups of dependencies; a plugin's name begins like the group of its program.
     groups = [(plugin.id, plugin.version) for plugin in plugins]
     groups += [(one[1], one[2] or "") for line in lines for one in _DEPENDENCY.finditer(line)]
@@ -165,7 +164,6 @@ _PATH = re.compile(r"""["']:?([\w:./-]++)["']""")
 def read_gradle_settings(manifest: Manifest) -> Iterator[Fact]:
     """Read the name and the parts of a build, which may have no build file in its root."""
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
-    yield manifest.make_technology("Gradle", "build")
     is_part = manifest.exists_above(*BUILD_FILES, *SETTINGS_FILES)
     if not is_part and not manifest.find_beside(*BUILD_FILES):
         gradle = manifest.choose_program("./gradlew", "gradle")

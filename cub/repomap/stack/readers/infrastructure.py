@@ -139,7 +139,6 @@ _PROVIDER_SOURCE = re.compile(r'source[ \t]*+=[ \t]*+"(?:registry\.\w++\.io/)?\w
 def read_flake(manifest: Manifest) -> Iterator[Fact]:
     """Read a flake of Nix."""
     text = strip_comments(manifest.text, "#")
-    yield manifest.make_technology("Nix", "tool")
     if "devShell" in text:
         yield manifest.make_command("install", "nix develop")
     if "packages" in text:
@@ -153,7 +152,6 @@ def read_terraform(manifest: Manifest) -> Iterator[Fact]:
     matches = (_PROVIDER.match(line) or _PROVIDER_SOURCE.match(line) for line in lines)
     providers = [(provider[1], "") for provider in matches if provider]
     yield from sorted(manifest.find_known("terraform", providers))
-    yield from manifest.make_commands(lint="terraform validate", format="terraform fmt -recursive")
 
 
 def read_chart(manifest: Manifest) -> Iterator[Fact]:
@@ -162,7 +160,6 @@ def read_chart(manifest: Manifest) -> Iterator[Fact]:
     name = fields.get(("name",), "")
     if not name:
         raise ValueError("this chart has no name")
-    yield manifest.make_technology("Helm", "tool")
     if not manifest.exists_above("Chart.yaml"):
         yield manifest.make_command("lint", "helm lint .")
     yield manifest.make_package(name, fields.get(("description",), ""))

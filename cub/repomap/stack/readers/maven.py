@@ -43,7 +43,6 @@ def read_pom(manifest: Manifest) -> Iterator[Fact]:
     properties = {child.tag: (child.text or "").strip() for child in children}
     plugins = _get_plugins(root)
     yield from _list_languages(plugins, properties, manifest)
-    yield manifest.make_technology("Maven", "build")
     yield from manifest.find_known("maven", _iter_groups(root, properties))
     yield from _list_plugin_facts(manifest, plugins)
     yield from _list_entry_points(root, properties, manifest)

@@ -71,21 +71,18 @@ def _load_managers() -> dict[str, dict[str, Any]]:
 def read_pnpm_workspace(manifest: Manifest) -> Iterator[Fact]:
     """Read the members of a workspace of pnpm."""
     scalars = select_below(read_yaml_scalars(manifest.text), "packages")
-    yield manifest.make_technology("pnpm", "manager")
     yield from manifest.make_members([scalar.value for scalar in scalars], "package.json")
 
 
 def read_lerna_json(manifest: Manifest) -> Iterator[Fact]:
     """Read the members of a workspace of Lerna."""
     globs = as_texts(parse_json(manifest.text).get("packages"))
-    yield manifest.make_technology("Lerna", "build")
     yield from manifest.make_members(globs, "package.json")
 
 
 def read_nx_json(manifest: Manifest) -> Iterator[Fact]:
     """Read the targets that all packages share; they count if no script calls them."""
     targets = as_table(parse_json(manifest.text).get("targetDefaults"))
-    yield manifest.make_technology("Nx", "build")
     yield from _list_task_commands(manifest, targets, "nx run-many -t")
 
 
@@ -93,7 +90,6 @@ def read_turbo_json(manifest: Manifest) -> Iterator[Fact]:
     """Read the tasks of Turborepo; those of a package that is a part are for the whole."""
     tree = parse_json(manifest.text)
     tasks = as_table(tree.get("tasks")) or as_table(tree.get("pipeline"))
-    yield manifest.make_technology("Turborepo", "build")
     if not (manifest.find_beside("package.json") and manifest.folder):
         yield from _list_task_commands(manifest, tasks, "turbo run")
 
@@ -113,7 +109,6 @@ _IMPORT = re.compile(r"(?:npm|jsr):/?(@?[^@\s]+)(?:@([^/\s]*))?")
 def read_deno_json(manifest: Manifest) -> Iterator[Fact]:
     """Read Deno's configuration."""
     tree = parse_json(manifest.text)
-    yield manifest.make_technology("Deno", "runtime")
     targets = as_texts(list(as_table(tree.get("imports")).values()))
     imports = filter(None, (_IMPORT.match(target[:200]) for target in targets))
     yield from manifest.find_known("npm", [(match[1], match[2] or "") for match in imports])

@@ -24,7 +24,6 @@ def read_composer_json(manifest: Manifest) -> Iterator[Fact]:
     tables = as_table(tree.get("require-dev")) | as_table(tree.get("require"))
     packages = {name: format_version(value) for name, value in tables.items()}
     yield manifest.make_technology("PHP", "language", packages.get("php", ""))
-    yield manifest.make_technology("Composer", "manager")
     yield from manifest.find_known("packagist", packages.items())
     yield from _list_commands(tree, packages, manifest)
     yield from _list_entry_points(tree, manifest)
@@ -35,7 +34,6 @@ def _list_commands(
     tree: dict[str, Any], packages: dict[str, str], manifest: Manifest
 ) -> Iterator[ProjectCommand]:
     """Yield the scripts, then the commands of the tools among the packages."""
-    yield manifest.make_command("install", "composer install")
     scripts = as_table(tree.get("scripts"))
     for name in sorted(scripts, key=lambda name: (rank_target_name(name), name)):
         line = " && ".join(map(_format_script_line, as_texts(scripts[name])))
@@ -65,6 +63,4 @@ def _list_entry_points(tree: dict[str, Any], manifest: Manifest) -> Iterator[Ent
 
 def read_artisan(manifest: Manifest) -> Iterator[Fact]:
     """Read Laravel's own program, which is there in Laravel's applications alone."""
-    yield manifest.make_technology("Laravel", "framework")
-    yield from manifest.make_commands(test="php artisan test", run="php artisan serve")
     yield manifest.make_entry_point("artisan", manifest.path)

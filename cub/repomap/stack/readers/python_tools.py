@@ -56,7 +56,6 @@ def read_noxfile(manifest: Manifest) -> Iterator[Fact]:
     """Read the sessions of a noxfile.py, which is not run."""
     sessions = dict.fromkeys(_iter_sessions(parse_python(manifest.text)), "")
     prefix = detect_run_prefix(manifest)
-    yield manifest.make_technology("nox", "tool")
     yield from build_target_commands(manifest, sessions, lambda name: f"{prefix}nox -s {name}")
 
 
@@ -78,8 +77,6 @@ def read_pre_commit_config(manifest: Manifest) -> Iterator[Fact]:
     scalars = read_yaml_scalars(manifest.text)
     hooks = [scalar.value for scalar in scalars if scalar.keys[-1:] == ("id",)]
     tools = [rows.get(hook, {}).get("tool", hook) for hook in hooks]
-    yield manifest.make_technology("pre-commit", "tool")
-    yield manifest.make_command("lint", "pre-commit run --all-files")
     yield from list_tools(manifest, tools, without_commands=True)
     if "ruff-format" in hooks:
         yield from list_tools(manifest, ["ruff-format"], run_prefix=detect_run_prefix(manifest))

@@ -49,7 +49,6 @@ def read_requirements(manifest: Manifest) -> Iterator[Fact]:
     """Read what is needed at run time, unless the file's name or an `-e .` says otherwise."""
     requirements = [parse_requirement(line) for line in iter_requirements(manifest.text)]
     stem = manifest.name.removesuffix(".txt").removesuffix(".in").lower()
-    yield manifest.make_technology("Python", "language")
     if _AT_RUN_TIME.fullmatch(stem) and not _ITSELF.search(manifest.text):
         yield from manifest.find_known("pypi", requirements)
     if manifest.path.endswith(".txt"):
@@ -108,8 +107,6 @@ def read_pipfile(manifest: Manifest) -> Iterator[Fact]:
     version = get_text_at(tree, "requires", "python_version")
     yield manifest.make_technology("Python", "language", version)
     yield from manifest.find_known("pypi", iter_versioned_packages(tree.get("packages")))
-    yield manifest.make_technology("Pipenv", "manager")
-    yield manifest.make_command("install", "pipenv install --dev")
     developers = [normalize_package_name(name) for name in as_table(tree.get("dev-packages"))]
     yield from list_pytest(manifest, developers, "pipenv run ")
     yield from list_tools(manifest, developers, without_commands=True)
@@ -129,7 +126,6 @@ def read_conda_environment(manifest: Manifest) -> Iterator[Fact]:
     yield manifest.make_technology("Python", "language", python[1].strip("= ") if python else "")
     if not manifest.find_beside("pyproject.toml", "setup.py"):
         yield from manifest.find_known("pypi", requirements)
-    yield manifest.make_technology("conda", "manager")
     yield manifest.make_command("install", f"conda env create -f {manifest.name}")
     yield from list_tools(manifest, (name for name, _ in requirements), without_commands=True)
 

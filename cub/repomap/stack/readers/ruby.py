@@ -37,9 +37,7 @@ def read_gemfile(manifest: Manifest) -> Iterator[Fact]:
     lines = list(iter_code_lines(manifest.text))
     gems = _list_gems(_GEM, lines)
     yield manifest.make_technology("Ruby", "language", find_first(_RUBY, lines))
-    yield manifest.make_technology("Bundler", "manager")
     yield from manifest.find_known("rubygems", gems)
-    yield manifest.make_command("install", "bundle install")
     yield from _list_gem_commands(manifest, dict(gems))
 
 
@@ -76,7 +74,6 @@ def read_gemspec(manifest: Manifest) -> Iterator[Fact]:
 
 def read_rakefile(manifest: Manifest) -> Iterator[Fact]:
     """Read the tasks of Rake; in a gem, `install` installs the gem itself."""
-    yield manifest.make_technology("Rake", "tool")
     rake = "bundle exec rake" if manifest.find_beside("Gemfile") else "rake"
     for purpose, name in iter_named_targets(_iter_tasks(manifest.text)):
         if not name.startswith("install"):

@@ -20,7 +20,6 @@ def read_cargo_toml(manifest: Manifest) -> Iterator[Fact]:
     is_fuzzed = get_value_at(tree, "package", "metadata", "cargo-fuzz") is not None
     is_root = "workspace" in tree or not manifest.exists_above("Cargo.toml")
     yield manifest.make_technology("Rust", "language", _get_rust_version(tree))
-    yield manifest.make_technology("Cargo", "manager")
     yield from manifest.find_known("crates", _iter_dependencies(tree))
     programs = {} if is_fuzzed else _get_programs(tree, manifest)
     yield from (manifest.make_entry_point(name, path) for name, path in programs.items())

@@ -30,7 +30,6 @@ def read_build_sbt(manifest: Manifest) -> Iterator[Fact]:
     """Read a build of sbt."""
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
     yield manifest.make_technology("Scala", "language", find_first(_SCALA, lines))
-    yield manifest.make_technology("sbt", "build")
     yield from manifest.find_known("maven", _iter_libraries(_LIBRARY, lines))
     if not manifest.exists_above("build.sbt"):
         yield from manifest.make_commands(build="sbt compile", test="sbt test")
@@ -52,7 +51,6 @@ def read_mill_build(manifest: Manifest) -> Iterator[Fact]:
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
     versions = (match[1] for line in lines if (match := _MILL_SCALA.search(line)))
     yield manifest.make_technology("Scala", "language", next(versions, ""))
-    yield manifest.make_technology("Mill", "build")
     yield from manifest.find_known("maven", _iter_libraries(_IVY, lines))
     mill = manifest.choose_program("./mill", "mill")
     yield from manifest.make_commands(build=f"{mill} __.compile", test=f"{mill} __.test")

@@ -42,7 +42,6 @@ def read_package_swift(manifest: Manifest) -> Iterator[Fact]:
         for match in _DEPENDENCY.finditer(text)
     ]
     yield manifest.make_technology("Swift", "language", tools[1] if tools else "")
-    yield manifest.make_technology("Swift Package Manager", "manager")
     yield from manifest.find_known("swift", dependencies)
     yield manifest.make_command("build", "swift build")
     if any(target.kind == "testTarget" for target in targets):
@@ -81,7 +80,5 @@ def read_podfile(manifest: Manifest) -> Iterator[Fact]:
     for platform in filter(None, map(_PLATFORM.match, lines)):
         name, version = platform.groups("")
         yield manifest.make_technology(_PLATFORMS.get(name, ""), "runtime", version)
-    yield manifest.make_technology("CocoaPods", "manager")
     pods = [pod.groups("") for pod in filter(None, map(_POD.match, lines))]
     yield from manifest.find_known("swift", [(pod.partition("/")[0], at) for pod, at in pods])
-    yield manifest.make_command("install", "pod install")

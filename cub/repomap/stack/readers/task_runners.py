@@ -34,7 +34,6 @@ def read_makefile(manifest: Manifest) -> Iterator[Fact]:
         if name != "all" and (name != "install" or detect_command_purpose(line) == "install")
     }
     commands = build_target_commands(manifest, safe, lambda name: f"make {name}")
-    yield manifest.make_technology("Make", "build")
     yield from commands
     yield from _list_default_command(manifest, rules, commands)
 
@@ -116,7 +115,6 @@ def read_justfile(manifest: Manifest) -> Iterator[Fact]:
                 recipes[header[1]] = recipe
             is_private = False
     lines = {name: "\n".join(recipe) for name, recipe in recipes.items()}
-    yield manifest.make_technology("just", "tool")
     yield from build_target_commands(manifest, lines, lambda name: f"just {name}")
 
 
@@ -133,7 +131,6 @@ def read_taskfile(manifest: Manifest) -> Iterator[Fact]:
             if key in ((), ("cmd",), ("cmds",), ("0",)) and len(lines) < _MAX_RECIPE_LINES:
                 lines.append(scalar.value)
     public = {name: "\n".join(lines) for name, lines in tasks.items() if name not in internal}
-    yield manifest.make_technology("Task", "tool")
     yield from build_target_commands(manifest, public, lambda name: f"task {name}")
 
 
@@ -141,7 +138,6 @@ def read_mise(manifest: Manifest) -> Iterator[Fact]:
     """Read the tasks of mise."""
     tasks = as_table(parse_toml(manifest.text).get("tasks"))
     lines = {name: format_task(get_value_at(task, "run") or task) for name, task in tasks.items()}
-    yield manifest.make_technology("mise", "tool")
     yield from build_target_commands(manifest, lines, lambda name: f"mise run {name}")
 
 
