@@ -22,22 +22,13 @@ def find_known_technologies(
     ecosystem: Ecosystem, packages: Iterable[tuple[str, object]], source: str
 ) -> tuple[Technology, ...]:
     """Return the technologies among packages with their versions, each once, in this order."""
-    technologies: dict[str, Technology] = {}
+    known, technologies = _load_packages(ecosystem), dict[str, Technology]()
     for package, version in packages:
-        technology = find_known_technology(ecosystem, package, format_version(version), source)
-        if technology:
-            first = technologies.get(technology.name)
+        if row := known.get(package.lower()):
+            first = technologies.get(row[0])
             if first is None or not first.version:
-                technologies[technology.name] = technology
+                technologies[row[0]] = Technology(*row, format_version(version), source)
     return tuple(technologies.values())
-
-
-def find_known_technology(
-    ecosystem: Ecosystem, package: str, version: str, source: str
-) -> Technology | None:
-    """Return the technology that a package is; None for one that is not in the table."""
-    known = _load_packages(ecosystem).get(package.lower())
-    return Technology(*known, version, source) if known else None
 
 
 @cache

@@ -11,7 +11,7 @@ import pytest
 
 from cub.repomap.data import load_table
 from cub.repomap.stack.facts import COMMAND_PURPOSES, TechnologyRole
-from cub.repomap.stack.known_packages import Ecosystem, find_known_technology
+from cub.repomap.stack.known_packages import Ecosystem, find_known_technologies
 
 PURPOSES = set(COMMAND_PURPOSES)
 ROLES = set(get_args(TechnologyRole))
@@ -79,7 +79,8 @@ def test_a_package_has_one_name_and_one_role(ecosystem: Ecosystem) -> None:
             assert name == name.strip() != ""
             assert package not in seen
             seen.add(package)
-            assert find_known_technology(ecosystem, package, "1", "x") == (name, role, "1", "x")
+            found = find_known_technologies(ecosystem, [(package, "1")], "x")
+            assert found == ((name, role, "1", "x"),)
 
 
 def test_programs_are_words_for_one_purpose() -> None:
