@@ -78,8 +78,6 @@ def list_files(
     relative to the project, in which `root` is the folder `parent_path`, "a/b/" or "". Links,
     submodules, FIFOs and everything else that is not a regular file are left out.
     """
-    if not _has_candidates(root):  # a new project: don't start git to list nothing
-        return FileListing(root, (), (), parent_path)
     omissions: list[MapOmission] = []
     tracked = git.list_tracked_files(root, lambda: progress(0, 1, STEP_LISTING))
     if tracked is None and git.find_toplevel(root):
@@ -93,14 +91,6 @@ def list_files(
         paths = [path for path in paths if not spec.match_file(parent_path + path)]
     files = tuple(_stat_files(root, _report_progress(paths, progress), omissions))
     return FileListing(root, files, tuple(omissions), parent_path)
-
-
-def _has_candidates(root: Path) -> bool:
-    try:
-        with os.scandir(root) as entries:
-            return any(_is_candidate(entry.name) for entry in entries)
-    except OSError:
-        return True
 
 
 def _is_candidate(path: str) -> bool:
