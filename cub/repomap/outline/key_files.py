@@ -80,8 +80,6 @@ def _find_by_rules(
         yield from (KeyFile(path, rule.what) for path in topmost[: rule.most])
 
 
-# Where a build puts the output for src/.
-_BUILT = re.compile(r"^(?:dist|lib|build|out|es|esm|cjs|output)/(?:(?:es|esm|cjs|umd)/)?")
 _SCRIPTS = (".ts", ".tsx", ".mts", ".js", ".mjs", ".cts", ".jsx", ".cjs")
 _IN_FOLDER = (
     *("__main__.py", "__init__.py", "main.go", "main.rs", "lib.rs", "mod.rs"),
@@ -141,11 +139,6 @@ def _resolve_path(target: str, folder: str) -> Iterator[str]:
     path = posixpath.normpath(posixpath.join(folder, target))
     yield path
     yield from (f"{path}/{name}" if path != "." else name for name in _IN_FOLDER)
-    stem, ending = posixpath.splitext(target)
-    stems = [_BUILT.sub(by, stem) for by in ("src/", "")] if _BUILT.match(stem) else [stem]
-    for inner in stems:
-        at = posixpath.normpath(posixpath.join(folder, inner))
-        yield from (at + script for script in _SCRIPTS if not ending or ending in _SCRIPTS)
 
 
 def _resolve_object(name: str, folder: str) -> Iterator[str]:
