@@ -6,7 +6,6 @@ It grows in the order of what a newcomer learns most from.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,8 +30,8 @@ _MIN_COUNT = 100  # beside a description, a smaller count is not worth its token
 class FolderTree:
     """Hold the steps in which the tree grows.
 
-    `costs` has for each number of steps the least cost from there on. A budget leaves out the end
-    of `steps`: a larger one takes no folder away.
+    `costs` has the cost of each number of steps. A budget leaves out the end of `steps`: a larger
+    one takes no folder away.
     """
 
     root: FolderNode
@@ -43,7 +42,8 @@ class FolderTree:
     def render_lines(self, budget: int) -> list[str]:
         """Return the lines of the largest tree that costs at most `budget` estimated tokens."""
         part = _RenderedTree(self.descriptions)
-        for step in self.steps[: max(0, bisect_right(self.costs, budget) - 1)]:
+        fitting = (number for number, cost in enumerate(self.costs) if cost <= budget)
+        for step in self.steps[: max(fitting, default=0)]:
             part.add_step(step)
         return list(part.render_lines(self.root))
 
@@ -71,8 +71,6 @@ def _measure_steps(steps: Sequence[TreeStep], descriptions: Mapping[str, str]) -
         part.add_step(step)
         total += sum(map(part.measure_folder, changed)) + sum(map(estimate_tokens, step.names))
         costs.append(total)
-    for at in range(len(costs) - 2, -1, -1):
-        costs[at] = min(costs[at], costs[at + 1])
     return costs
 
 
