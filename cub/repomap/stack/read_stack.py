@@ -16,7 +16,7 @@ from cub.errors import CubError
 from cub.repomap.listing.file_kinds import FOREIGN_KINDS, FileClassifier
 from cub.repomap.listing.file_listing import list_files, read_listed_file
 from cub.repomap.map_types import MapOmission
-from cub.repomap.safe_text import truncate_text
+from cub.repomap.safe_text import to_one_line, truncate_text
 from cub.repomap.stack.facts import (
     EntryPoint,
     Fact,
@@ -40,11 +40,6 @@ MAX_COMMAND_CHARS = 120
 MAX_TEXT_CHARS = 300
 _MAX_TARGET_CHARS = 200
 _VERSION = re.compile(r"[\w .,:/<>=~^!*|+()-]{0,60}")
-# Controls, and characters that show nothing or turn text around: a map would hide what it says.
-_INVISIBLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e0fff]"
-)
 # What parsers raise for texts that they can't read, or that are nested too deeply for them.
 _READER_ERRORS = (ValueError, SyntaxError, RecursionError, MemoryError, OverflowError, CubError)
 
@@ -133,7 +128,9 @@ def _sanitize_fact(fact: Fact) -> Fact | None:
         can_be_typed = _fits(fact.text, MAX_COMMAND_CHARS) and not (set("`$") & set(fact.text))
         return fact if can_be_typed else None
     if isinstance(fact, ProjectPackage):  # without a name, it is a member that names itself
-        description = _sanitize_text(fact.description)
+        # A text may be long: only its start is looked at.
+        line = to_one_line(fact.description[: 4 * MAX_TEXT_CHARS])
+        description = truncate_text(line, MAX_TEXT_CHARS)
         return fact._replace(description=description) if _fits(fact.name or "-") else None
     if isinstance(fact, EntryPoint):
         return fact if _fits(fact.name) and _fits(fact.target, _MAX_TARGET_CHARS) else None
@@ -142,11 +139,5 @@ def _sanitize_fact(fact: Fact) -> Fact | None:
     return fact if _fits(fact.name) else None
 
 
-def _sanitize_text(text: str) -> str:
-    """Return a text in one line, shortened if it is too long."""
-    visible = _INVISIBLE.sub(" ", text[: 4 * MAX_TEXT_CHARS])
-    return truncate_text(" ".join(visible.split()), MAX_TEXT_CHARS)
-
-
 def _fits(text: str, max_chars: int = MAX_NAME_CHARS) -> bool:
-    return 0 < len(text) <= max_chars and text == text.strip() and not _INVISIBLE.search(text)
+    return 0 < len(text) <= max_chars and text == text.strip() and text.isprintable()
