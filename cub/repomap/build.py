@@ -165,12 +165,10 @@ def _make_key(listing: FileListing, settings: MapSettings, header_tokens: int) -
 def _make_version() -> str:
     """Return a text that changes with cub's version, its code, and the installed packages."""
     here = Path(__file__).parent
-    times = [entry.stat().st_mtime_ns for entry in _list_code(os.fspath(here))]
-    site = os.stat(here.parent.parent).st_mtime_ns  # noqa: PTH116
-    return f"{cub.__version__} {max(times)} {site}"
-
-
-def _list_code(folder: str) -> list[os.DirEntry[str]]:
-    entries = [entry for entry in os.scandir(folder) if entry.name != "__pycache__"]
-    inner = [entry for row in entries if row.is_dir() for entry in _list_code(row.path)]
-    return [entry for entry in entries if entry.is_file()] + inner
+    times = [
+        (Path(folder) / name).stat().st_mtime_ns
+        for folder, _, names in os.walk(here)
+        for name in names
+        if not folder.endswith("__pycache__")
+    ]
+    return f"{cub.__version__} {max(times)} {here.parent.parent.stat().st_mtime_ns}"
