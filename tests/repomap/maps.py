@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 from cub.actions.project_map import MapOptions, render_map_file
 from cub.project.project import Project
-from cub.repomap.listing.file_listing import FileListing, ListedFile
+from cub.repomap.listing.file_listing import FileListing
 from cub.repomap.map_types import ProgressCallback, ignore_progress
 from cub.repomap.outline.structure import read_structure
 from cub.repomap.repo_map import RepoMap, assemble_repo_map
@@ -26,7 +26,7 @@ def whole_map(root: Path, tokens: int = 1500) -> str:
 
 def collect(
     root: Path,
-    jobs: Mapping[ListedFile, ScanJob],
+    jobs: Sequence[ScanJob],
     cache: FactsCache,
     progress: ProgressCallback = ignore_progress,
 ) -> dict[str, FileFacts]:

@@ -112,13 +112,13 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
     files = {f"part{number}.py": b"def part_%d(): ...\n" % number + body for number in range(250)}
     root = written(files, tmp_path / "project")
     found = list_files(root)
-    wanted = {file: ScanJob(file.path, "python", True) for file in found.files}
+    wanted = [ScanJob(file, "python", True) for file in found.files]
     assert sum(file.size for file in found.files) > 3_000_000  # enough for three processes
     told: list[tuple[int, int]] = []
     cache = FactsCache(tmp_path / "facts", "v")
     facts = collect(root, wanted, cache, lambda done, total, _: told.append((done, total)))
     assert list(facts) == [file.path for file in found.files]
-    alone = {job.path: scan_file(str(root), job) for job in list(wanted.values())[::20]}
+    alone = {job.file.path: scan_file(str(root), job) for job in wanted[::20]}
     assert {path: facts[path] for path in alone} == alone
     assert told == sorted(told)
     assert told[-1][0] == told[-1][1]

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cub.files.internal_files import ScheduleWrite, write_now
 from cub.repomap.fork import can_fork, count_usable_cores, ignore_interrupts, run_in_fork
-from cub.repomap.listing.file_listing import ListedFile
 from cub.repomap.map_types import STEP_READING, ProgressCallback
 from cub.repomap.symbols.file_facts import (
-    CachedFacts,
     FileFacts,
     ScanJob,
     load_facts_cache,
@@ -52,7 +50,7 @@ class FactsCollector:
     def __init__(
         self,
         root: Path,
-        jobs: Mapping[ListedFile, ScanJob],
+        jobs: Sequence[ScanJob],
         cache: FactsCache,
         progress: ProgressCallback,
     ) -> None:
@@ -60,35 +58,31 @@ class FactsCollector:
         self._jobs, self._cache, self._progress = jobs, cache, progress
         self._start_ns = time.time_ns()
         self._cached = load_facts_cache(cache.path, cache.version) if jobs else {}
-        valid = {entry.file: entry.job for entry in self._cached.values()}
-        self._changed = {f: job for f, job in jobs.items() if valid.get(f) != job}
-        waiting = list(self._changed.items())
-        self._total = _estimate_cost(waiting)
+        self._waiting = [job for job in jobs if job not in self._cached]
+        self._total = _estimate_cost(self._waiting)
         if self._total:
             progress(0, self._total, STEP_READING)
-        self.is_parallel, self._results = _start_scan(os.fspath(root), waiting)
+        self.is_parallel, self._results = _start_scan(os.fspath(root), self._waiting)
 
     def collect(self) -> dict[str, FileFacts]:
         """Return the facts of all jobs by path, in the order of the jobs; call it once."""
-        finished, scanned = 0, dict[ListedFile, FileFacts]()
+        finished, scanned = 0, dict[ScanJob, FileFacts]()
         for chunk, facts in self._results:
             finished += _estimate_cost(chunk)
             self._progress(finished, self._total, STEP_READING)
-            scanned.update(zip((file for file, _ in chunk), facts, strict=True))
-        facts_by_path = {
-            file.path: scanned.get(file) or self._cached[file.path].facts for file in self._jobs
-        }
-        self._save(facts_by_path)
-        return facts_by_path
+            scanned.update(zip(chunk, facts, strict=True))
+        all_facts = {job: scanned.get(job) or self._cached[job] for job in self._jobs}
+        self._save(all_facts)
+        return {job.file.path: facts for job, facts in all_facts.items()}
 
-    def _save(self, facts: Mapping[str, FileFacts]) -> None:
-        changes = len(self._changed) + len(self._cached.keys() - facts.keys())
-        is_small = len(self._jobs) < 10 * _MAX_UNSAVED_FILES
+    def _save(self, facts: Mapping[ScanJob, FileFacts]) -> None:
+        changes = max(len(self._waiting), len(self._cached.keys() - facts.keys()))
+        is_small = len(facts) < 10 * _MAX_UNSAVED_FILES
         if changes > _MAX_UNSAVED_FILES or (changes and is_small):
             path, version, write_cache = self._cache
-            reliable = (file for file in self._jobs if file.has_reliable_mtime(self._start_ns))
-            entries = (CachedFacts(file, self._jobs[file], facts[file.path]) for file in reliable)
-            write_cache(partial(save_facts_cache, path, version, entries))
+            now = self._start_ns
+            reliable = {job: row for job, row in facts.items() if job.file.has_reliable_mtime(now)}
+            write_cache(partial(save_facts_cache, path, version, reliable))
 
 
 # A process costs about as much as scanning this many bytes; a spawned one starts a new Python.
@@ -98,19 +92,19 @@ _MIN_FORK_BYTES = 150_000
 _CHUNK_BYTES = 200_000  # so few that processes end together
 _FILE_COST = 1_000  # bytes that take as long as an empty file
 
-ScanChunk = list[tuple[ListedFile, ScanJob]]
+ScanChunk = list[ScanJob]
 ScanResults = Iterator[tuple[ScanChunk, list[FileFacts]]]
 
 
 def _estimate_cost(chunk: ScanChunk) -> int:
     """Return how long a scan takes, in bytes."""
-    return sum(file.size + _FILE_COST for file, _ in chunk)
+    return sum(job.file.size + _FILE_COST for job in chunk)
 
 
 def _start_scan(root: str, waiting: ScanChunk) -> tuple[bool, ScanResults]:
     """Return whether other processes scan, and an iterator over the results."""
     chunks = list(_split_chunks(waiting))
-    total = sum(file.size for file, _ in waiting)
+    total = sum(job.file.size for job in waiting)
     limit = 1 + total // _BYTES_PER_PROCESS
     processes = min(count_usable_cores(), _MAX_PROCESSES, len(chunks), limit)
     if processes > 1:
@@ -121,14 +115,14 @@ def _start_scan(root: str, waiting: ScanChunk) -> tuple[bool, ScanResults]:
 
 
 def _scan_here(root: str, chunks: Iterable[ScanChunk]) -> ScanResults:
-    return ((chunk, _scan_all(root, _list_jobs(chunk))) for chunk in chunks)
+    return ((chunk, _scan_all(root, chunk)) for chunk in chunks)
 
 
 def _scan_in_two(root: str, waiting: ScanChunk) -> ScanResults:
     """Parse in another process; this one searches the other files when results are needed."""
-    to_parse = [row for row in waiting if row[1].needs_parsing]
-    get_facts = run_in_fork(partial(_scan_all, root, _list_jobs(to_parse)))
-    rest = _split_chunks([row for row in waiting if not row[1].needs_parsing])
+    to_parse = [job for job in waiting if job.needs_parsing]
+    get_facts = run_in_fork(partial(_scan_all, root, to_parse))
+    rest = _split_chunks([job for job in waiting if not job.needs_parsing])
     return chain(_scan_here(root, rest), ((chunk, get_facts()) for chunk in [to_parse]))
 
 
@@ -139,7 +133,7 @@ def _scan_in_pool(root: str, chunks: list[ScanChunk], processes: int) -> ScanRes
     context = multiprocessing.get_context("fork" if can_fork() else "spawn")
     pool = ProcessPoolExecutor(processes, context, initializer=ignore_interrupts)
     try:
-        results = pool.map(_scan_all, [root] * len(chunks), map(_list_jobs, chunks))
+        results = pool.map(_scan_all, [root] * len(chunks), chunks)
     except OSError:  # out of memory or of processes
         return _scan_here(root, chunks)
     return _iter_pool(root, chunks, pool, results)
@@ -166,18 +160,14 @@ def _iter_pool(
 def _split_chunks(waiting: ScanChunk) -> Iterator[ScanChunk]:
     chunk: ScanChunk = []
     size = 0
-    for file, job in waiting:
-        chunk.append((file, job))
-        size += file.size + _FILE_COST
+    for job in waiting:
+        chunk.append(job)
+        size += job.file.size + _FILE_COST
         if size >= _CHUNK_BYTES:
             yield chunk
             chunk, size = [], 0
     if chunk:
         yield chunk
-
-
-def _list_jobs(chunk: ScanChunk) -> list[ScanJob]:
-    return [job for _, job in chunk]
 
 
 def _scan_all(root: str, jobs: Sequence[ScanJob]) -> list[FileFacts]:

@@ -6,8 +6,9 @@ Losing the cache costs time only.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -51,53 +52,41 @@ class FileFacts(NamedTuple):
 
 
 class ScanJob(NamedTuple):
-    """Describe a file to scan: its path, its grammar ("" for none), and whether it is parsed."""
+    """Describe a file to scan: its state, its grammar ("" for none), and whether it is parsed."""
 
-    path: str
+    file: ListedFile
     grammar: str
     needs_parsing: bool
 
 
-class CachedFacts(NamedTuple):
-    """Hold the facts of a file, and the state and the job for which they are valid."""
+def load_facts_cache(path: Path, version: str) -> dict[ScanJob, FileFacts]:
+    """Load the facts by the jobs that gave them; {} for a missing, damaged or other version's file.
 
-    file: ListedFile
-    job: ScanJob
-    facts: FileFacts
-
-
-def load_facts_cache(path: Path, version: str) -> dict[str, CachedFacts]:
-    """Load the entries by path; {} if the file is missing, damaged or of another version."""
+    A file that has changed since has another job.
+    """
     try:
         if not path.is_file():  # missing, or a device that never ends
             return {}
         with path.open("rb") as lines:
             if json.loads(lines.readline()) != [version]:
                 return {}
-            return {entry.file.path: entry for entry in map(_parse_entry, lines)}
+            return dict(map(_parse_entry, lines))
     except READ_ERRORS:
         return {}
 
 
-def save_facts_cache(path: Path, version: str, entries: Iterable[CachedFacts]) -> None:
+def save_facts_cache(path: Path, version: str, facts: Mapping[ScanJob, FileFacts]) -> None:
     """Replace the cache at once; if that fails, nothing changes."""
+    rows = ([*job.file, job.grammar, job.needs_parsing, *row] for job, row in facts.items())
+    lines = (json.dumps(row, separators=(",", ":")).encode() + b"\n" for row in rows)
     with suppress(OSError):
-        replace_file(path, _iter_lines(version, entries))
+        replace_file(path, chain([json.dumps([version]).encode() + b"\n"], lines))
 
 
-def _iter_lines(version: str, entries: Iterable[CachedFacts]) -> Iterator[bytes]:
-    yield json.dumps([version]).encode() + b"\n"
-    for file, job, facts in entries:
-        row = [*file, job.grammar, job.needs_parsing, *facts]
-        yield json.dumps(row, separators=(",", ":")).encode() + b"\n"
-
-
-def _parse_entry(line: bytes) -> CachedFacts:
-    path, size, mtime_ns, inode, grammar, needs_parsing, *rest = json.loads(line)
-    file, job = ListedFile(path, size, mtime_ns, inode), ScanJob(path, grammar, needs_parsing)
-    names, imported, rows, skip_reason, parse_error = rest
+def _parse_entry(line: bytes) -> tuple[ScanJob, FileFacts]:
+    *state, grammar, needs_parsing, names, imported, rows, skip_reason, error = json.loads(line)
     if any(tuple(map(type, row)) != (str, str, int, str, str, bool) for row in rows):
         raise ValueError("not a list of definitions")
     definitions = tuple(Definition(*row) for row in rows)
-    facts = FileFacts(str(names), str(imported), definitions, str(skip_reason), str(parse_error))
-    return CachedFacts(file, job, facts)
+    job = ScanJob(ListedFile(*state), grammar, needs_parsing)
+    return job, FileFacts(str(names), str(imported), definitions, str(skip_reason), str(error))

@@ -8,13 +8,11 @@ from typing import NamedTuple
 
 from cub.files.read_files import read_prefix
 from cub.repomap.listing.file_kinds import FOREIGN_KINDS, FileClassifier, FileKind
-from cub.repomap.listing.file_listing import FileListing, ListedFile
+from cub.repomap.listing.file_listing import FileListing
 from cub.repomap.listing.languages import detect_header_language, detect_language, index_grammars
 from cub.repomap.symbols.file_facts import Definition, FileFacts, ScanJob
 from cub.repomap.symbols.identifiers import find_imported_names, find_names
 from cub.text import describe_os_error
-
-ScanJobs = dict[ListedFile, ScanJob]
 
 
 class ClassifiedFiles(NamedTuple):
@@ -22,20 +20,20 @@ class ClassifiedFiles(NamedTuple):
 
     listing: FileListing
     classifier: FileClassifier
-    scan_jobs: ScanJobs
+    scan_jobs: list[ScanJob]
 
 
 def classify_files(listing: FileListing, *, symbols: bool = True) -> ClassifiedFiles:
     """Classify the files of a listing; without `symbols`, none is scanned."""
     classifier = FileClassifier(listing.paths)
-    jobs = plan_scan_jobs(listing, classifier) if symbols else {}
+    jobs = plan_scan_jobs(listing, classifier) if symbols else []
     return ClassifiedFiles(listing, classifier, jobs)
 
 
-def plan_scan_jobs(listing: FileListing, classifier: FileClassifier) -> ScanJobs:
+def plan_scan_jobs(listing: FileListing, classifier: FileClassifier) -> list[ScanJob]:
     """Choose sources, and what uses them; only sources are parsed."""
     header = "cpp" if detect_header_language(listing.paths) == "C++" else "c"
-    jobs: ScanJobs = {}
+    jobs: list[ScanJob] = []
     for file in listing.files:
         language = detect_language(file.path)
         if not language or not language.grammar:
@@ -43,7 +41,7 @@ def plan_scan_jobs(listing: FileListing, classifier: FileClassifier) -> ScanJobs
         kind = classifier.classify(file.path)
         if kind not in FOREIGN_KINDS:
             grammar = header if file.path.endswith(".h") else language.grammar
-            jobs[file] = ScanJob(file.path, grammar, kind is FileKind.SOURCE)
+            jobs.append(ScanJob(file, grammar, kind is FileKind.SOURCE))
     return jobs
 
 
@@ -59,7 +57,7 @@ _GENERATED = re.compile(
 def scan_file(root: str, job: ScanJob) -> FileFacts:
     """Read a file and return its facts, or why it can't be read or used."""
     try:
-        data = read_prefix(root, job.path, MAX_SOURCE_BYTES + 1)
+        data = read_prefix(root, job.file.path, MAX_SOURCE_BYTES + 1)
     except OSError as error:
         reason = f"cannot be read: {describe_os_error(error)}"
         return FileFacts(skip_reason=reason)
@@ -78,7 +76,7 @@ def extract_facts(job: ScanJob, data: bytes) -> FileFacts:
 
     language = index_grammars().get(job.grammar)
     if language and language.component:
-        definitions = find_component_definitions(job.path, data)
+        definitions = find_component_definitions(job.file.path, data)
     else:
         definitions = find_definitions(job.grammar, data)
     if definitions is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
+from cub.repomap.listing.file_listing import ListedFile
 from cub.repomap.ranking.reference_graph import (
     ReferenceGraph,
     build_reference_graph,
@@ -42,7 +43,12 @@ def graph(files: dict[str, str]) -> ReferenceGraph:
         (
             path,
             kinds.classify(path),
-            extract_facts(ScanJob(path, "python", kinds.classify(path) is FileKind.SOURCE), data),
+            extract_facts(
+                ScanJob(
+                    ListedFile(path, 1, 2, 3), "python", kinds.classify(path) is FileKind.SOURCE
+                ),
+                data,
+            ),
         )
         for path, data in ((path, text.encode()) for path, text in files.items())
     )

@@ -24,7 +24,7 @@ def names(facts: Facts) -> dict[str, list[str]]:
 
 
 def look(root: Path, cache: Path, *, version: str = "v", parsed: bool = True) -> Facts:
-    jobs = {f: ScanJob(f.path, "python", parsed) for f in list_files(root).files}
+    jobs = [ScanJob(f, "python", parsed) for f in list_files(root).files]
     return collect(root, jobs, FactsCache(cache, version))
 
 
@@ -45,7 +45,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_how_much_there_is_to_read_is_told_before_it_is_read(root: Path, tmp_path: Path) -> None:
     calls = list[tuple[int, int, str]]()
-    jobs = {f: ScanJob(f.path, "python", needs_parsing=True) for f in list_files(root).files}
+    jobs = [ScanJob(f, "python", needs_parsing=True) for f in list_files(root).files]
     collector = FactsCollector(
         root, jobs, FactsCache(tmp_path / "cache", "v"), lambda *c: calls.append(c)
     )
@@ -135,7 +135,7 @@ def test_a_file_that_has_just_changed_is_not_trusted(root: Path, tmp_path: Path)
 
 def test_a_write_is_left_to_whom_it_is_given(root: Path, tmp_path: Path) -> None:
     writes: list[CacheWrite] = []
-    jobs = {f: ScanJob(f.path, "python", True) for f in list_files(root).files}
+    jobs = [ScanJob(f, "python", True) for f in list_files(root).files]
     cache = FactsCache(tmp_path / "cache", "v", writes.append)
     collect(root, jobs, cache)
     assert not (tmp_path / "cache").exists()
@@ -146,12 +146,12 @@ def test_a_write_is_left_to_whom_it_is_given(root: Path, tmp_path: Path) -> None
 
 def test_where_nothing_is_wanted_nothing_is_looked_for(tmp_path: Path) -> None:
     cache = FactsCache(tmp_path / "cache", "v")
-    assert collect(tmp_path, {}, cache) == {}
+    assert collect(tmp_path, [], cache) == {}
     assert not (tmp_path / "cache").exists()
 
 
 def test_facts_come_in_the_order_of_the_files(root: Path, tmp_path: Path) -> None:
-    jobs = {f: ScanJob(f.path, "python", True) for f in reversed(list_files(root).files)}
+    jobs = [ScanJob(f, "python", True) for f in reversed(list_files(root).files)]
     cache = FactsCache(tmp_path / "cache", "v")
     for _ in range(2):
         found = collect(root, jobs, cache)
@@ -160,13 +160,11 @@ def test_facts_come_in_the_order_of_the_files(root: Path, tmp_path: Path) -> Non
 
 def test_the_bytes_that_are_done_are_told(root: Path, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
-    jobs = {f: ScanJob(f.path, "python", True) for f in list_files(root).files}
-    jobs[ListedFile("gone.py", 400_000, 0, 0)] = ScanJob("gone.py", "python", True)
+    jobs = [ScanJob(f, "python", True) for f in list_files(root).files]
+    jobs.append(ScanJob(ListedFile("gone.py", 400_000, 0, 0), "python", True))
     cache = FactsCache(tmp_path / "cache", "v")
     collect(root, jobs, cache, lambda done, total, _: told.append((done, total)))
     assert told[-1] == (404_045, 404_045)  # a file costs 1,000 bytes more
     told.clear()
-    collect(
-        root, dict(list(jobs.items())[:3]), cache, lambda done, total, _: told.append((done, total))
-    )
+    collect(root, jobs[:3], cache, lambda done, total, _: told.append((done, total)))
     assert told == []

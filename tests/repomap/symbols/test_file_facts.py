@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from cub.repomap.listing.file_listing import ListedFile
 from cub.repomap.symbols.file_facts import (
-    CachedFacts,
     Definition,
     FileFacts,
     ScanJob,
@@ -34,32 +33,32 @@ facts = st.builds(
 )
 
 
-def entry(path: str = "a.py") -> CachedFacts:
-    return CachedFacts(ListedFile(path, 1, 2, 3), ScanJob(path, "python", True), FACTS)
+def job(path: str = "a.py") -> ScanJob:
+    return ScanJob(ListedFile(path, 1, 2, 3), "python", True)
 
 
 def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
-    save_facts_cache(tmp_path / "c/facts", "v", [entry(), entry("b.py")])
-    assert load_facts_cache(tmp_path / "c/facts", "v") == {"a.py": entry(), "b.py": entry("b.py")}
+    saved = {job(): FACTS, job("b.py"): FACTS._replace(names="c")}
+    save_facts_cache(tmp_path / "c/facts", "v", saved)
+    assert load_facts_cache(tmp_path / "c/facts", "v") == saved
 
 
 def test_a_path_that_is_no_text_survives(tmp_path: Path) -> None:
-    odd = entry("x/\udc80\ny.py")
-    save_facts_cache(tmp_path / "facts", "v", [odd])
-    assert list(load_facts_cache(tmp_path / "facts", "v").values()) == [odd]
+    odd = {job("x/\udc80\ny.py"): FACTS}
+    save_facts_cache(tmp_path / "facts", "v", odd)
+    assert load_facts_cache(tmp_path / "facts", "v") == odd
 
 
 @few_examples
 @given(facts)
 def test_facts_survive_the_cache(found: FileFacts) -> None:
     with TemporaryDirectory() as folder:
-        path, kept = Path(folder) / "facts", entry()._replace(facts=found)
-        save_facts_cache(path, "v", [kept])
-        assert load_facts_cache(path, "v") == {"a.py": kept}
+        save_facts_cache(Path(folder) / "facts", "v", {job(): found})
+        assert load_facts_cache(Path(folder) / "facts", "v") == {job(): found}
 
 
 def test_another_version_has_nothing(tmp_path: Path) -> None:
-    save_facts_cache(tmp_path / "facts", "v1", [entry()])
+    save_facts_cache(tmp_path / "facts", "v1", {job(): FACTS})
     assert load_facts_cache(tmp_path / "facts", "v2") == {}
 
 
@@ -78,13 +77,13 @@ def test_a_damaged_cache_is_an_empty_one(tmp_path: Path, damage: bytes) -> None:
 
 
 def test_the_cache_keeps_itself_out_of_git_and_leaves_no_other_file(tmp_path: Path) -> None:
-    save_facts_cache(tmp_path / "cache/facts", "v", [entry()])
-    save_facts_cache(tmp_path / "cache/facts", "v", [entry()])
+    save_facts_cache(tmp_path / "cache/facts", "v", {job(): FACTS})
+    save_facts_cache(tmp_path / "cache/facts", "v", {job(): FACTS})
     assert sorted(path.name for path in (tmp_path / "cache").iterdir()) == [".gitignore", "facts"]
     assert (tmp_path / "cache/.gitignore").read_bytes() == b"*\n"
 
 
 def test_where_nothing_can_be_written_nothing_happens(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    save_facts_cache(tmp_path / "file/cache/facts", "v", [entry()])
+    save_facts_cache(tmp_path / "file/cache/facts", "v", {job(): FACTS})
     assert load_facts_cache(tmp_path / "file/cache/facts", "v") == {}

@@ -25,6 +25,7 @@ from cub.repomap.symbols.scan import (
     scan_file,
 )
 
+FILE = ListedFile("a.py", 1, 2, 3)
 VUE = b"""<template>
   <Button @click="go">x</Button>
 </template>
@@ -70,8 +71,7 @@ def jobs(*paths: str) -> dict[str, tuple[str, bool]]:
     found = FileListing(Path(), tuple(ListedFile(path, 1, 1, 1) for path in paths))
     kinds = FileClassifier(paths)
     made = plan_scan_jobs(found, kinds)
-    assert all(file.path == job.path for file, job in made.items())
-    return {job.path: (job.grammar, job.needs_parsing) for job in made.values()}
+    return {job.file.path: (job.grammar, job.needs_parsing) for job in made}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ SOURCE = b"from oven import Heater\n\ndef bake(bread): ...\n"
 
 
 def test_a_source_tells_names_imports_and_definitions() -> None:
-    facts = extract_facts(ScanJob("a.py", "python", True), SOURCE)
+    facts = extract_facts(ScanJob(FILE, "python", True), SOURCE)
     assert {"Heater", "bake", "bread", "oven"} <= set(facts.names.split())
     assert {"Heater", "oven"} <= set(facts.imported_names.split())
     assert [definition.name for definition in facts.definitions] == ["bake"]
@@ -125,7 +125,7 @@ def test_a_source_tells_names_imports_and_definitions() -> None:
 
 
 def test_what_only_uses_sources_is_not_parsed() -> None:
-    facts = extract_facts(ScanJob("a.py", "python", False), SOURCE)
+    facts = extract_facts(ScanJob(FILE, "python", False), SOURCE)
     assert facts.definitions == ()
     assert "Heater" in facts.names.split()
 
@@ -152,26 +152,26 @@ def test_what_only_uses_sources_is_not_parsed() -> None:
     ],
 )
 def test_what_nobody_wrote_or_reads_is_left_out(data: bytes, reason: str) -> None:
-    facts = extract_facts(ScanJob("a.py", "python", True), data)
+    facts = extract_facts(ScanJob(FILE, "python", True), data)
     assert facts.skip_reason == reason
     assert not (reason and facts.names)
 
 
 def test_a_file_that_cannot_be_parsed_still_names_things() -> None:
-    facts = extract_facts(ScanJob("a.py", "python", True), b"heat = " + b"[" * 5_000 + b"\ncool\n")
+    facts = extract_facts(ScanJob(FILE, "python", True), b"heat = " + b"[" * 5_000 + b"\ncool\n")
     assert facts.definitions == ()
     assert facts.parse_error == "it could not be parsed"
     assert {"heat", "cool"} <= set(facts.names.split())
 
 
 def test_a_file_that_is_not_there_is_left_out_with_the_systems_reason(tmp_path: Path) -> None:
-    facts = scan_file(str(tmp_path), ScanJob("a.py", "python", True))
+    facts = scan_file(str(tmp_path), ScanJob(FILE, "python", True))
     assert facts.skip_reason == "cannot be read: no such file or directory"
 
 
 def test_no_more_is_read_than_it_takes_to_leave_a_file_out(tmp_path: Path) -> None:
     with (tmp_path / "a.py").open("wb") as file:
         file.truncate(50_000_000_000)  # of nothing: a sparse file
-    assert scan_file(str(tmp_path), ScanJob("a.py", "python", True)).skip_reason.startswith(
+    assert scan_file(str(tmp_path), ScanJob(FILE, "python", True)).skip_reason.startswith(
         "longer than"
     )
