@@ -99,16 +99,21 @@ def _read_by_row(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Fact]:
 
         yield from list_tools(manifest, [row["tool"]], run_prefix=detect_run_prefix(manifest))
     yield from _find_technologies(row, manifest)
+    if not ("unless_above" in row and manifest.exists_above(*row["globs"])):
+        yield from _list_commands(row, manifest)
+    if "read" in row:
+        module, _, function = row["read"].partition(".")
+        reader = getattr(import_module(f"cub.repomap.stack.readers.{module}"), function)
+        yield from reader(manifest)
+
+
+def _list_commands(row: Mapping[str, Any], manifest: Manifest) -> Iterator[ProjectCommand]:
     program = manifest.choose_program(*row["programs"]) if "programs" in row else ""
     for purpose, text in iter_row_commands(row):
         # A file that is fixed to a place below the root is for the root.
         folder = "" if "/" in row["globs"][0] else manifest.folder
         line = text.replace("{program}", program)
         yield ProjectCommand(purpose, line, manifest.path, folder)
-    if "read" in row:
-        module, _, function = row["read"].partition(".")
-        reader = getattr(import_module(f"cub.repomap.stack.readers.{module}"), function)
-        yield from reader(manifest)
 
 
 def _find_technologies(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Technology]:

@@ -39,7 +39,7 @@ def test_a_manifest_has_globs_and_a_way_to_be_read(row: dict[str, Any]) -> None:
     assert ("tool" in row) <= (rest == {"tool"} and row["tool"] in load_table("tools")["python"])
     assert ("technology" in row) == (row.get("role") in ROLES)
     texts = {"tool", "technology", "role", "read"} | PURPOSES
-    assert rest <= texts | {"programs", "packages", "required", "version"}
+    assert rest <= texts | {"programs", "packages", "required", "unless_above", "version"}
     assert all(isinstance(row[key], str) and row[key] for key in rest & texts)
     assert any("{program}" in row[key] for key in rest & PURPOSES) == ("programs" in row)
     assert "programs" not in row or (is_texts(row["programs"]) and len(row["programs"]) == 2)

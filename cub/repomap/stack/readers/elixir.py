@@ -31,9 +31,6 @@ def read_mix_exs(manifest: Manifest) -> Iterator[Fact]:
         for name in _iter_aliases(lines):
             if purpose := detect_name_purpose(name):
                 yield manifest.make_command(purpose, f"mix {name}", "target")
-        yield from manifest.make_commands(
-            install="mix deps.get", build="mix compile", test="mix test"
-        )
         yield from manifest.make_tool_commands("hex", dict(packages))
         yield from manifest.make_commands(lint="mix format --check-formatted", format="mix format")
     yield from _list_modules(lines, manifest)
@@ -67,7 +64,6 @@ def read_rebar_config(manifest: Manifest) -> Iterator[Fact]:
     yield manifest.make_technology("Erlang", "language", "".join(_OTP.findall(text)[:1]))
     yield from manifest.find_known("hex", _ERLANG_DEPENDENCY.findall(text))
     if not manifest.exists_above("rebar.config"):
-        yield from manifest.make_commands(build="rebar3 compile", test="rebar3 eunit")
         if any(path.endswith("_SUITE.erl") for path in manifest.list_below("test")):
             yield manifest.make_command("test", "rebar3 ct")
         if "erlfmt" in text:

@@ -160,8 +160,6 @@ def read_chart(manifest: Manifest) -> Iterator[Fact]:
     name = fields.get(("name",), "")
     if not name:
         raise ValueError("this chart has no name")
-    if not manifest.exists_above("Chart.yaml"):
-        yield manifest.make_command("lint", "helm lint .")
     yield manifest.make_package(name, fields.get(("description",), ""))
 
 

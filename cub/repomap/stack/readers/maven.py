@@ -102,9 +102,6 @@ def _list_plugin_facts(manifest: Manifest, plugins: dict[str, Element]) -> Itera
     """Yield tools and commands; a module of a larger project has only those that run it."""
     is_module = manifest.exists_above("pom.xml")
     maven = manifest.choose_program("./mvnw", "mvn")
-    if not is_module:
-        build, test = f"{maven} package -DskipTests", f"{maven} test"
-        yield from manifest.make_commands(build=build, test=test)
     rows = load_table("tools")["maven"]
     for row in (rows[name] for name in plugins if name in rows):
         yield manifest.make_technology(row.get("name", ""), "tool")

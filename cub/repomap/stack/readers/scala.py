@@ -31,8 +31,6 @@ def read_build_sbt(manifest: Manifest) -> Iterator[Fact]:
     lines = list(iter_code_lines(strip_comments(manifest.text, "//")))
     yield manifest.make_technology("Scala", "language", find_first(_SCALA, lines))
     yield from manifest.find_known("maven", _iter_libraries(_LIBRARY, lines))
-    if not manifest.exists_above("build.sbt"):
-        yield from manifest.make_commands(build="sbt compile", test="sbt test")
     yield manifest.make_package(find_first(_NAME, lines), find_first(_DESCRIPTION, lines))
     for project in filter(None, map(_PROJECT.match, lines)):
         folder = manifest.resolve_path(project[2])
@@ -52,8 +50,6 @@ def read_mill_build(manifest: Manifest) -> Iterator[Fact]:
     versions = (match[1] for line in lines if (match := _MILL_SCALA.search(line)))
     yield manifest.make_technology("Scala", "language", next(versions, ""))
     yield from manifest.find_known("maven", _iter_libraries(_IVY, lines))
-    mill = manifest.choose_program("./mill", "mill")
-    yield from manifest.make_commands(build=f"{mill} __.compile", test=f"{mill} __.test")
     for module in filter(None, map(_MILL_MODULE.match, lines)):
         if len(name := module[1]) <= _MAX_MODULE_CHARS:
             yield manifest.make_member(manifest.resolve_path(name), name)

@@ -43,7 +43,6 @@ def read_package_swift(manifest: Manifest) -> Iterator[Fact]:
     ]
     yield manifest.make_technology("Swift", "language", tools[1] if tools else "")
     yield from manifest.find_known("swift", dependencies)
-    yield manifest.make_command("build", "swift build")
     if any(target.kind == "testTarget" for target in targets):
         yield manifest.make_command("test", "swift test")
     programs = list(_list_programs(targets, manifest))
