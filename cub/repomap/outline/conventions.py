@@ -17,19 +17,18 @@ from cub.repomap.stack.facts import ReadFile, Technology
 def list_conventions(
     paths: Sequence[str],
     technologies: Sequence[Technology],
-    classifier: FileClassifier | None = None,
-    read: ReadFile | None = None,
+    classifier: FileClassifier,
+    read: ReadFile,
 ) -> tuple[str, ...]:
-    """Return statements on tests and tools; with `read`, also how strictly types are checked."""
+    """Return statements on tests and tools, and how strictly types are checked."""
     ordered = sorted(paths)
-    classifier = classifier or FileClassifier(ordered)
     code = [(path, classifier.classify(path)) for path in ordered if is_code_file(path)]
     tests = [path for path, kind in code if kind is FileKind.TEST]
     sources = [path for path, kind in code if kind is FileKind.SOURCE]
     statements = (
         *_describe_tests(tests, sources),
         *_describe_tools(ordered, technologies),
-        *(_describe_strictness(ordered, read) if read else ()),
+        *_describe_strictness(ordered, read),
     )
     return tuple(map(to_one_line, statements))
 

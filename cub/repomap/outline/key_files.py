@@ -25,12 +25,10 @@ _MAX_ENTRY_FILES = 8
 
 
 def find_key_files(
-    paths: Sequence[str],
-    entry_points: Sequence[EntryPoint],
-    classifier: FileClassifier | None = None,
+    paths: Sequence[str], entry_points: Sequence[EntryPoint], classifier: FileClassifier
 ) -> tuple[KeyFile, ...]:
     """Return at most 25 files or folders, the most important first; no path twice."""
-    classifier, ordered = classifier or FileClassifier(paths), sorted(paths)
+    ordered = sorted(paths)
     files: dict[str, str] = {}
     for file in (
         *_find_by_rules("about", ordered, classifier),

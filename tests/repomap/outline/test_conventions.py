@@ -1,9 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+from cub.repomap.listing.file_kinds import FileClassifier
 from cub.repomap.outline.conventions import list_conventions
 from cub.repomap.stack.facts import Technology
+
+
+def conventions(
+    paths: list[str], technologies: Sequence[Technology] = (), text: bytes = b""
+) -> list[str]:
+    """The statements on a project whose files all have the same text."""
+    return list(list_conventions(paths, technologies, FileClassifier(paths), lambda _: text))
 
 
 def _tools(*names: str) -> list[Technology]:
@@ -51,7 +61,7 @@ def _tools(*names: str) -> list[Technology]:
     ],
 )
 def test_where_the_tests_are(paths: list[str], said: list[str]) -> None:
-    assert list(list_conventions(paths, [])) == said
+    assert conventions(paths) == said
 
 
 @pytest.mark.parametrize(
@@ -80,11 +90,11 @@ def test_where_the_tests_are(paths: list[str], said: list[str]) -> None:
     ],
 )
 def test_which_tools_are_configured(paths: list[str], tools: list[str], said: list[str]) -> None:
-    assert list(list_conventions(paths, _tools(*tools))) == said
+    assert conventions(paths, _tools(*tools)) == said
 
 
 def test_a_framework_of_the_same_name_is_no_tool() -> None:
-    assert not list_conventions([], [Technology("Standard", "framework", "", "package.json")])
+    assert not conventions([], [Technology("Standard", "framework", "", "package.json")])
 
 
 @pytest.mark.parametrize(
@@ -108,5 +118,5 @@ def test_a_framework_of_the_same_name_is_no_tool() -> None:
     ],
 )
 def test_how_strictly_types_are_checked(path: str, text: bytes, said: str) -> None:
-    found = list_conventions([path], [], read=lambda _: text)
+    found = conventions([path], text=text)
     assert [row for row in found if "strict" in row] == ([said] if said else [])

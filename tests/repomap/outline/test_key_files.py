@@ -1,9 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+from cub.repomap.listing.file_kinds import FileClassifier
+from cub.repomap.map_types import KeyFile
 from cub.repomap.outline.key_files import find_entry_file, find_key_files
 from cub.repomap.stack.facts import EntryPoint
+
+
+def key_files(paths: list[str], entries: Sequence[EntryPoint] = ()) -> tuple[KeyFile, ...]:
+    return find_key_files(paths, entries, FileClassifier(paths))
 
 
 @pytest.mark.parametrize(
@@ -75,8 +83,8 @@ def test_an_entry_point_leads_to_its_file(
     ],
 )  # fmt: skip
 def test_what_a_newcomer_opens_first(paths: list[str], rows: list[str]) -> None:
-    assert [f"{file.path}: {file.what}" for file in find_key_files(paths, [])] == rows
-    assert find_key_files(paths[::-1], []) == find_key_files(paths, [])
+    assert [f"{file.path}: {file.what}" for file in key_files(paths)] == rows
+    assert key_files(paths[::-1]) == key_files(paths)
 
 
 def test_entry_points_of_the_manifests_come_first_and_name_their_programs() -> None:
@@ -85,7 +93,7 @@ def test_entry_points_of_the_manifests_come_first_and_name_their_programs() -> N
         EntryPoint("go", "pkg.cli:other", "pyproject.toml"),
         EntryPoint("gone", "pkg.gone:main", "pyproject.toml"),
     ]
-    assert [tuple(file) for file in find_key_files(["pkg/__main__.py", "pkg/cli.py"], entries)] == [
+    assert [tuple(file) for file in key_files(["pkg/__main__.py", "pkg/cli.py"], entries)] == [
         ("pkg/cli.py", "entry point run, go"),
         ("pkg/__main__.py", "entry point"),
     ]
@@ -94,5 +102,5 @@ def test_entry_points_of_the_manifests_come_first_and_name_their_programs() -> N
 def test_there_are_not_too_many() -> None:
     paths = [f"cmd/c{n}/main.go" for n in range(100)] + [f"p{n}/settings.py" for n in range(100)]
     paths += ["README.md", "CHANGELOG.md"]
-    assert len(find_key_files(paths, [])) <= 25
-    assert find_key_files(paths, [])[-1].path == "CHANGELOG.md"
+    assert len(key_files(paths)) <= 25
+    assert key_files(paths)[-1].path == "CHANGELOG.md"
