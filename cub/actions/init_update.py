@@ -19,9 +19,9 @@ from cub.actions.project_state import (
     with_planned_files,
 )
 from cub.actions.remove import plan_managed_file_removal, plan_section_removals
-from cub.actions.section_edits import EditedPolicy, SectionWriteOptions, merge_plans, plan_section
+from cub.actions.section_edits import SectionWriteOptions, merge_plans, plan_section
 from cub.agent_profiles.claude import CLAUDE_LOCAL_FILE
-from cub.edit.plan import FileEdit, Plan
+from cub.edit.plan import EditedPolicy, FileEdit, Plan
 from cub.errors import CubError, raise_all
 from cub.files import PlannedTree
 from cub.files.internal_files import ScheduleWrite, write_now

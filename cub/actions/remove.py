@@ -21,14 +21,13 @@ from cub.actions.project_map import CACHE_FILES, CACHE_FOLDER
 from cub.actions.project_state import ProjectState, load_project_state
 from cub.actions.section_edits import (
     BACKUP_FOLDER,
-    EditedPolicy,
     SectionWriteOptions,
     make_backup_path,
     merge_plans,
     plan_section_removal,
 )
 from cub.edit.file_header import parse_file_header
-from cub.edit.plan import FileEdit, Plan, PlanWarning
+from cub.edit.plan import EditedPolicy, FileEdit, Plan, PlanWarning
 from cub.errors import CubError, raise_all
 from cub.files import JOURNAL_FILE, LOCK_FILE
 from cub.project.checkout_state import STATE_FILE

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from cub.edit.digests import compute_digest
 from cub.edit.document import Document
-from cub.edit.plan import FileEdit, Plan, PlanWarning
+from cub.edit.plan import EditedPolicy, FileEdit, Plan, PlanWarning
 from cub.edit.section_writer import put_section, remove_section
 from cub.edit.sections import Section
 from cub.edit.unified_diff import diff_texts
@@ -20,7 +20,6 @@ from cub.project.instruction_files import InstructionFile
 from cub.prompt.section_text import SectionSpec, recognize_section, render_section
 from cub.prompt.templates import TemplateSet
 
-EditedPolicy = Literal["refuse", "move", "replace"]
 BACKUP_FOLDER = ".cub/backups"
 
 

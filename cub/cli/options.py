@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +15,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.parameters import make_option
+from cub.edit.plan import EditedPolicy
 from cub.errors import UsageError
 
 
@@ -28,14 +28,6 @@ class GlobalOptions:
     verbose: bool = False
 
 
-class EditedPolicyChoice(StrEnum):
-    """Say what happens to an edited section."""
-
-    REFUSE = "refuse"
-    MOVE = "move"
-    REPLACE = "replace"
-
-
 DryRun = Annotated[
     bool, make_option("--dry-run", "Show what would change, without writing anything.")
 ]
@@ -43,7 +35,7 @@ Diff = Annotated[
     bool, make_option("--diff", "Print the changes as a diff, without writing anything.")
 ]
 Edited = Annotated[
-    EditedPolicyChoice,
+    EditedPolicy,
     make_option(
         "--edited",
         "If a managed section was edited manually: stop, move the edits below it, "

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import field, fields, is_dataclass
-from enum import StrEnum
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from types import GenericAlias
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -109,16 +108,20 @@ class _ValueReader(NamedTuple):
             kind = next(iter(get_args(kind)), kind)
         try:
             values = [_convert(one, kind) for one in (value if is_list else [value])]
-        except (TypeError, ValueError):
+        except TypeError:
             return self.load().coerce(value, param=param, ctx=ctx)
         return values if is_list else values[0]
 
 
 def _convert(value: Any, kind: Any) -> Any:
-    """Return a string, a path or a choice. Raises TypeError or ValueError for another value."""
-    if not isinstance(value, kind) and not issubclass(kind, Path | StrEnum):
+    """Return a string, a path or a choice. Raises TypeError for another value."""
+    if get_origin(kind) is Literal and value in get_args(kind):
+        return value
+    if isinstance(value, kind):
+        return value
+    if not issubclass(kind, Path):
         raise TypeError
-    return value if isinstance(value, kind) else kind(value)
+    return kind(value)
 
 
 def convert_plain_values(parameters: Iterable[Any]) -> None:

@@ -120,9 +120,8 @@ def _translate_value(error: Any, context: Any) -> tuple[str, str]:  # noqa: ARG0
     name = _name_parameter(error.param) if error.param is not None else "the command line"
     choices = getattr(getattr(error.param, "type_descriptor", None), "choices", None)
     if choices:
-        words = [str(getattr(choice, "value", choice)) for choice in choices]
         value = str(_get_details(error).get("input", ""))
-        return format_unknown("value", value, words, name), f"choose from {', '.join(words)}"
+        return format_unknown("value", value, choices, name), f"choose from {', '.join(choices)}"
     return _describe_value(error, name), ""
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from cub.cli import output
 from cub.cli.commands import init, remove, update
-from cub.cli.options import EditedPolicyChoice
 from cub.cli.plan_command import PlanDisplay, run_plan_command
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def show_section_demo(root: Path) -> None:
     moved = _run_step(
         root,
         "cub update --edited move",
-        lambda p: update.make_update_plan(p, EditedPolicyChoice.MOVE),
+        lambda project: update.make_update_plan(project, "move"),
     )
     update.print_result(moved, PlanDisplay())
     _run_step(root, "cub remove", remove.make_remove_plan)

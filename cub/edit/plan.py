@@ -12,6 +12,8 @@ from cub.edit.unified_diff import format_hunks, quote_header_name
 from cub.errors import InternalError
 
 EditKind = Literal["create", "update", "delete"]
+# What happens to a managed section that was edited manually.
+EditedPolicy = Literal["refuse", "move", "replace"]
 
 _NOTHING, _EMPTY = "0" * 7, "e69de29"  # git's names of no file and of one without a byte
 _FILE, _PROGRAM, _LINK = "100644", "100755", "120000"  # git's modes

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from cub.actions.init_update import InitOptions, plan_init, plan_update
 from cub.actions.remove import plan_remove
-from cub.actions.section_edits import EditedPolicy
 from cub.edit.document import Document
-from cub.edit.plan import Plan
+from cub.edit.plan import EditedPolicy, Plan
 from cub.edit.sections import Section, find_section
 from cub.files import apply_plan, lock_project
 from cub.project.project import Project

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.section_edits import EditedPolicy
+from cub.edit.plan import EditedPolicy
 from cub.errors import CombinedError, CubError
 from tests.actions.helpers import init, remove, section_of, settled, update, write
 from tests.conftest import git, tree

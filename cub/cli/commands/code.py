@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -30,23 +29,6 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 
-class OutputFormat(StrEnum):
-    """Say what is printed on stdout."""
-
-    TEXT = "text"
-    JSON = "json"
-    STREAM_JSON = "stream-json"
-
-
-class PermissionChoice(StrEnum):
-    """Say what the agent may do without asking."""
-
-    ASK = "ask"
-    ACCEPT_EDITS = "accept-edits"
-    PLAN = "plan"
-    BYPASS = "bypass"
-
-
 _PANEL: dict[str, str] = {"rich_help_panel": "Permissions"}
 _STOPPING = "stopping; a second signal exits immediately"
 _INTERRUPTED = 130
@@ -66,8 +48,8 @@ class CodeCommandOptions(ContextExecOptions):
         "The model, such as openai/NAME or ollama/NAME. [default: by the key that is set]",
         "",
     )
-    output_format: OutputFormat = option(
-        "--output-format", "Choose the output on stdout.", OutputFormat.TEXT
+    output_format: Literal["text", "json", "stream-json"] = option(
+        "--output-format", "Choose the output on stdout.", "text"
     )
     max_turns: int | None = option("--max-turns N", "Stop after N requests.", None, min=1)
     max_usd: float | None = option(
@@ -82,7 +64,7 @@ class CodeCommandOptions(ContextExecOptions):
     system_files: tuple[Path, ...] = option(
         "--append-system-prompt-file FILE", "Append FILE to the system prompt (repeatable).", ()
     )
-    permissions: PermissionChoice | None = option(
+    permissions: Literal["ask", "accept-edits", "plan", "bypass"] | None = option(
         "--permissions",
         "Choose what needs no approval: reading (ask), also edits (accept-edits), "
         "everything (bypass), or reading without any changes (plan).",
@@ -169,13 +151,13 @@ def _run_session(
         surroundings = SessionSurroundings(directory, os.environ, stop, today, approve)
         prepared = prepare_session(stores, session_options, surroundings)
         output.print_warnings(prepared.warnings)
-        if prepared.model_choice and options.output_format != OutputFormat.STREAM_JSON:
+        if prepared.model_choice and options.output_format != "stream-json":
             output.print_message(f"model {prepared.model_choice}")
         blocks, warnings = run_commands(stores, prepared.values, options)
         output.print_warnings(warnings)
         text = "\n\n".join([*(block.format() for block in blocks), prompt])
         printer = choose_printer(
-            options.output_format.value,
+            options.output_format,
             stores.root,
             asked_ids,
             is_debug=prepared.is_debug or options.debug,

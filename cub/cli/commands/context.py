@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -38,13 +37,6 @@ if TYPE_CHECKING:
     from cub.context.assembly import AssembledContext
 
 app = typer.Typer(add_completion=False)
-
-
-class Estimator(StrEnum):
-    """Name the ways to estimate tokens."""
-
-    CUB = "cub"
-    SIMPLE = "simple"
 
 
 TaskName = Annotated[
@@ -83,10 +75,10 @@ class ContextCommandOptions(ContextExecOptions):
         "--prompt-file FILE", "Append the text of FILE as the prompt.", None
     )
     no_bootstrap: bool = option("--no-bootstrap", "Don't run bootstrap scripts of rules.", False)
-    estimator: Estimator = option(
+    estimator: Literal["cub", "simple"] = option(
         "--estimator",
         "Choose the token estimate: cub's own, or simple (by length).",
-        Estimator.CUB,
+        "cub",
     )
     exec_timeout: str = option(
         "--exec-timeout DURATION", "Stop a command after DURATION, such as 90s or 5m.", "", **PANEL

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,13 +18,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 
-class ReviewFormat(StrEnum):
-    """List the formats of a review for people."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-
-
+ReviewFormat = Literal["text", "markdown"]
 Range = Annotated[
     str | None,
     typer.Argument(
@@ -44,7 +37,7 @@ def diff(
     context: typer.Context,
     revisions: Range = None,
     json: Annotated[bool, make_option("--json", "Print JSON.")] = False,
-    shape: Shape = ReviewFormat.TEXT,
+    shape: Shape = "text",
 ) -> None:
     """Preview an update, or review a change between commits.
 
@@ -71,7 +64,7 @@ def _show_update(root: Path, shape: ReviewFormat, *, json: bool) -> None:
     from cub.cli.plan_command import PlanDisplay, make_plan_only, run_plan_command
     from cub.cli.review_format import format_plan_comment
 
-    if shape is ReviewFormat.TEXT or json:
+    if shape == "text" or json:
         run_plan_command(root, update.make_update_plan, PlanDisplay(json=json, diff=not json))
         return
     plan = make_plan_only(root, update.make_update_plan)
@@ -102,7 +95,7 @@ def _print_review(review: Review, root: Path, shape: ReviewFormat, *, json: bool
         output.print_json(review_to_json(review, root))
         return
     output.print_lines(
-        format_review_comment(review) if shape is ReviewFormat.MARKDOWN else format_review(review)
+        format_review_comment(review) if shape == "markdown" else format_review(review)
     )
-    if shape is ReviewFormat.TEXT:
+    if shape == "text":
         output.print_message(summarize_review(review))

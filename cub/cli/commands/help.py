@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from enum import Enum
 from itertools import starmap
 from typing import Annotated, Any, NamedTuple, cast
 
@@ -120,7 +119,7 @@ def get_default(option: TyperOption) -> str:
     """Return the default if it is worth naming; "" otherwise."""
     if option.is_flag or option.count or option.default in (None, "", []):
         return ""
-    return str(option.default.value if isinstance(option.default, Enum) else option.default)
+    return str(option.default)
 
 
 def is_global_option(option: TyperOption) -> bool:

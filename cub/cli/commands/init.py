@@ -11,13 +11,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.init_ending import find_steps, name_checks, print_next_steps
-from cub.cli.options import (
-    Edited,
-    EditedPolicyChoice,
-    GlobalOptions,
-    Prune,
-    resolve_path_argument,
-)
+from cub.cli.options import Edited, GlobalOptions, Prune, resolve_path_argument
 from cub.cli.parameters import make_option, take_options
 from cub.cli.plan_command import (
     PlanDisplay,
@@ -66,7 +60,7 @@ def init(
     paths: Paths = None,
     targets: Targets = None,
     agents: Agents = None,
-    edited: Edited = EditedPolicyChoice.REFUSE,
+    edited: Edited = "refuse",
     prune: Prune = False,
     yes: Yes = False,
     *,
@@ -98,7 +92,7 @@ def init(
         targets=None if targets is None else _split_targets(targets),
         agents=chosen.names,
         left_out_agents=chosen.left_out,
-        edited_policy=edited.value,
+        edited_policy=edited,
         prune=prune,
     )
     asks = is_new and not show.is_read_only

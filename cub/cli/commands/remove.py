@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.options import Edited, EditedPolicyChoice, find_root
+from cub.cli.options import Edited, find_root
 from cub.cli.parameters import make_option, take_options
 from cub.cli.plan_command import PlanDisplay, run_plan_command
 
 if TYPE_CHECKING:
-    from cub.edit.plan import Plan
+    from cub.edit.plan import EditedPolicy, Plan
     from cub.project.project import Project
 
 app = typer.Typer(add_completion=False)
@@ -32,7 +32,7 @@ def remove(
     show: PlanDisplay,
     purge: Purge = False,
     yes: Yes = False,
-    edited: Edited = EditedPolicyChoice.REFUSE,
+    edited: Edited = "refuse",
 ) -> None:
     """Remove the managed sections and cub's unedited files.
 
@@ -55,14 +55,12 @@ def remove(
 
 
 def make_remove_plan(
-    project: Project,
-    purge: bool = False,
-    edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE,
+    project: Project, purge: bool = False, edited_policy: EditedPolicy = "refuse"
 ) -> Plan:
     """Make the plan of `cub remove`."""
     from cub.actions.remove import plan_remove
 
-    return plan_remove(project, purge=purge, edited_policy=edited_policy.value)
+    return plan_remove(project, purge=purge, edited_policy=edited_policy)
 
 
 def print_result(root: Path) -> None:

@@ -16,7 +16,7 @@ from cub.cli.many_projects import (
     format_error_cell,
     projects_to_json,
 )
-from cub.cli.options import Edited, EditedPolicyChoice, GlobalOptions, Prune
+from cub.cli.options import Edited, GlobalOptions, Prune
 from cub.cli.parameters import make_option, take_options
 from cub.cli.plan_command import (
     PlanDisplay,
@@ -27,7 +27,7 @@ from cub.cli.plan_command import (
 from cub.errors import UsageError
 
 if TYPE_CHECKING:
-    from cub.edit.plan import Plan
+    from cub.edit.plan import EditedPolicy, Plan
     from cub.project.project import Project
 
 app = typer.Typer(add_completion=False)
@@ -52,7 +52,7 @@ def update(
     context: typer.Context,
     dirs: Projects = None,
     check: Check = False,
-    edited: Edited = EditedPolicyChoice.REFUSE,
+    edited: Edited = "refuse",
     prune: Prune = False,
     *,
     show: PlanDisplay,
@@ -112,12 +112,12 @@ def _make_row(result: ProjectResult[Plan]) -> tuple[str, str, str]:
 
 
 def make_update_plan(
-    project: Project, edited_policy: EditedPolicyChoice = EditedPolicyChoice.REFUSE, **options: Any
+    project: Project, edited_policy: EditedPolicy = "refuse", **options: Any
 ) -> Plan:
     """Make the plan of `cub update`; `options` are those of `plan_update`."""
     from cub.actions.init_update import plan_update
 
-    return plan_update(project, edited_policy=edited_policy.value, **options)
+    return plan_update(project, edited_policy=edited_policy, **options)
 
 
 def print_result(plan: Plan, show: PlanDisplay) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,6 +17,10 @@ if TYPE_CHECKING:
 
 
 Note = Annotated[str, make_option("--message -m TEXT", "Add a note with the reason.")]
+Reason = Annotated[
+    Literal["done", "no_change", "wontfix", "duplicate"] | None,
+    make_option("--reason -r", "Set the reason. [default: done]"),
+]
 Recursive = Annotated[bool, make_option("--recursive -r", "Also delete the tasks of an epic.")]
 Force = Annotated[
     bool,
@@ -25,15 +28,6 @@ Force = Annotated[
         "--force -f", "Also delete tasks that others depend on, and remove the dependencies."
     ),
 ]
-
-
-class CloseReason(StrEnum):
-    """List the reasons to close a task."""
-
-    DONE = "done"
-    NO_CHANGE = "no_change"
-    WONTFIX = "wontfix"
-    DUPLICATE = "duplicate"
 
 
 def claim_task(
@@ -65,9 +59,7 @@ def claim_task(
 def close_tasks(
     context: typer.Context,
     keys: Ids,
-    reason: Annotated[
-        CloseReason | None, make_option("--reason -r", "Set the reason. [default: done]")
-    ] = None,
+    reason: Reason = None,
     message: Note = "",
     json: Json = False,
 ) -> None:
@@ -84,13 +76,12 @@ def close_tasks(
     stores = open_task_stores(context)
     if attempt := find_current_attempt(stores.root):
         attempt.require_own_task(stores.backend.read_tasks(), keys, "close")
-        name = reason.value if reason else "done"
+        name = reason or "done"
         if not attempt.request_close(name, message):
             end(stores, keys, name, message)
         _answer(stores, attempt.task_id, attempt.describe_request(name), json=json)
         return
-    result = end(stores, keys, reason.value if reason else None, message)
-    print_task_result(stores, result, "Closed", json=json)
+    print_task_result(stores, end(stores, keys, reason, message), "Closed", json=json)
 
 
 def reopen_tasks(context: typer.Context, keys: Ids, json: Json = False) -> None:
