@@ -39,10 +39,7 @@ def print_context_sources(
     build: ContextBuild, result: AssembledContext, estimate: Estimate
 ) -> None:
     """Print a table of the sources, with their tokens and why they are in or not."""
-    rows = [
-        (source.name, join_first(source.agents, 2), _format_tokens(source, estimate), _why(source))
-        for source in result.sources
-    ]
+    rows = [_make_source_row(source, estimate) for source in result.sources]
     for commands, why in (
         (build.list_commands(trusted=True), "would run"),
         (build.list_commands(trusted=False), "not trusted: would not run"),
@@ -52,12 +49,10 @@ def print_context_sources(
     output.print_table(("source", "agents", "tokens", "why"), rows, prose=("agents", "why"))
 
 
-def _format_tokens(source: ContextPart, estimate: Estimate) -> str:
-    return "" if source.reason else f"{estimate(source.text):,}"
-
-
-def _why(source: ContextPart) -> str:
-    return f"left out: {source.reason}" if source.reason else "in"
+def _make_source_row(source: ContextPart, estimate: Estimate) -> tuple[str, ...]:
+    tokens = "" if source.reason else f"{estimate(source.text):,}"
+    why = f"left out: {source.reason}" if source.reason else "in"
+    return source.name, join_first(source.agents, 2), tokens, why
 
 
 def context_to_json(

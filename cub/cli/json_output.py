@@ -114,15 +114,9 @@ def proofs_to_json(
 
 
 def _arrival_to_json(arrival: Arrival | None) -> JsonObject | None:
-    return (
-        None
-        if arrival is None
-        else {
-            "times": arrival.times,
-            "cut": arrival.is_cut,
-            "line": arrival.line or None,
-        }
-    )
+    if arrival is None:
+        return None
+    return {"times": arrival.times, "cut": arrival.is_cut, "line": arrival.line or None}
 
 
 def review_to_json(review: Review, root: Path) -> JsonObject:
@@ -143,9 +137,13 @@ def _file_review_to_json(file: FileReview) -> JsonObject:
     section = None
     if file.section:
         section = {**asdict(file.section), "touched": file.section.needs_attention}
-    own = {"diff": file.own_diff}
-    tree = {"path": file.path, "action": file.kind, "section": section}
-    return {**tree, "own": own, "mode": file.mode}
+    return {
+        "path": file.path,
+        "action": file.kind,
+        "section": section,
+        "own": {"diff": file.own_diff},
+        "mode": file.mode,
+    }
 
 
 def repair_to_json(findings: RepairReport, root: Path) -> JsonObject:

@@ -13,13 +13,13 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from itertools import chain, repeat, zip_longest
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import typer
 
 from cub.cli.tables import layout_rows, wrap_text
 from cub.cli.terminal import (
-    Color,
+    TextStyle,
     add_style,
     escape_unsafe,
     get_width,
@@ -31,21 +31,10 @@ from cub.cli.time_format import localize_timestamps
 from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.errors import CombinedError, CubError
 
-_DIFF_COLORS: dict[str, Color] = {"+": "green", "-": "red", "@": "cyan"}
-_KIND_COLORS: dict[str, Color] = {"create": "green", "update": "yellow", "delete": "red"}
+_DIFF_COLORS: dict[str, TextStyle] = {"+": "green", "-": "red", "@": "cyan"}
+_KIND_COLORS: dict[str, TextStyle] = {"create": "green", "update": "yellow", "delete": "red"}
 _HANGING_INDENT = "  "  # before the second and later lines of a paragraph
 _mute_stack: list[bool] = []
-
-
-class RowStyle(NamedTuple):
-    """Style a row of a table."""
-
-    fg: Color | None = None
-    bold: bool | None = None
-    dim: bool | None = None
-
-
-_HEADER = RowStyle(bold=True)
 
 
 def print_line(text: str = "") -> None:
@@ -106,7 +95,7 @@ def print_message_from_signal(text: str) -> None:
 
 def print_debug_line(seconds: float, text: str) -> None:
     """Print one line of --verbose: the time, and the text."""
-    _print_to_stderr(f"{add_style(f'{seconds:.3f}s', dim=True)} {text}")
+    _print_to_stderr(f"{add_style(f'{seconds:.3f}s', 'dim')} {text}")
 
 
 def ask_confirmation(question: str, *, default: bool = False) -> bool:
@@ -160,7 +149,7 @@ def print_warnings(warnings: Iterable[PlanWarning]) -> None:
     for warning, following in zip_longest(rows, rows[1:]):
         where = f"{warning.location}: " if warning.location else ""
         print_message(
-            f"{add_style('warning:', fg='yellow')} {localize_timestamps(where + warning.message)}"
+            f"{add_style('warning:', 'yellow')} {localize_timestamps(where + warning.message)}"
         )
         if warning.hint and not (following and following.hint == warning.hint):
             print_hint(warning.hint)
@@ -168,7 +157,7 @@ def print_warnings(warnings: Iterable[PlanWarning]) -> None:
 
 def print_hint(text: str) -> None:
     """Print a hint, for the user."""
-    print_message(f"{add_style('hint:', fg='cyan')} {localize_timestamps(text)}")
+    print_message(f"{add_style('hint:', 'cyan')} {localize_timestamps(text)}")
 
 
 def print_error(error: CubError) -> None:
@@ -176,12 +165,12 @@ def print_error(error: CubError) -> None:
     errors = error.errors if isinstance(error, CombinedError) else (error,)
     for item in errors:
         where = f"{item.where}: " if item.where else ""
-        title = add_style("error:", fg="red", bold=True)
+        title = add_style("error:", "red", "bold")
         _print_to_stderr(f"{title} {localize_timestamps(where + item.message)}")
         for detail in item.details:
             _print(f"  {_diff_style(detail)}", sys.stderr)  # it may be a line of a file
         if item.hint:
-            _print_to_stderr(f"{add_style('hint:', fg='cyan')} {item.hint}")
+            _print_to_stderr(f"{add_style('hint:', 'cyan')} {item.hint}")
 
 
 def print_diff(lines: Iterable[str]) -> None:
@@ -211,7 +200,7 @@ def print_plan_summary(plan: Plan, *, is_preview: bool = False) -> None:
     end = len(f"{verb}create")  # all kinds are as long
     laid_out = layout_rows(cells, get_width(sys.stdout), prose=(4,))
     for edit, (first, *rest) in zip(plan.edits, laid_out, strict=True):
-        print_line(add_style(first[:end], fg=_KIND_COLORS[edit.kind]) + first[end:])
+        print_line(add_style(first[:end], _KIND_COLORS[edit.kind]) + first[end:])
         for text in rest:
             print_line(text)
         for note in edit.changelog:
@@ -221,7 +210,7 @@ def print_plan_summary(plan: Plan, *, is_preview: bool = False) -> None:
 def print_table(
     header: Sequence[str],
     rows: Sequence[Sequence[str]],
-    styles: Sequence[RowStyle] = (),
+    styles: Sequence[TextStyle | None] = (),
     *,
     prose: Collection[str] = (),
 ) -> None:
@@ -231,10 +220,10 @@ def print_table(
     """
     wrapped = [number for number, title in enumerate(header) if title in prose]
     laid_out = layout_rows(_escape_cells([header, *rows]), get_width(sys.stdout), wrapped)
-    row_styles = chain([_HEADER, *styles], repeat(RowStyle()))
+    row_styles: Iterable[TextStyle | None] = chain(["bold"], styles, repeat(None))
     for texts, row_style in zip(laid_out, row_styles, strict=False):
         for text in texts:
-            print_line(add_style(text, fg=row_style.fg, bold=row_style.bold, dim=row_style.dim))
+            print_line(add_style(text, row_style))
 
 
 def print_legend(meanings: Mapping[str, str], shown: str) -> None:
@@ -244,7 +233,7 @@ def print_legend(meanings: Mapping[str, str], shown: str) -> None:
     lines = [f"{term}: {meaning}" for term, meaning in meanings.items() if term in shown]
     for line in ["", *lines] if lines else ():
         for part in wrap_line(line):
-            print_line(add_style(part, dim=True))
+            print_line(add_style(part, "dim"))
 
 
 def print_json(tree: dict[str, Any]) -> None:
@@ -295,7 +284,7 @@ def _show_document(text: str) -> None:
 def print_heading(text: str) -> None:
     """Print a line that stands out."""
     for part in wrap_line(text):
-        print_line(add_style(part, bold=True))
+        print_line(add_style(part, "bold"))
 
 
 def print_step(text: str) -> None:
@@ -353,6 +342,5 @@ def _make_plan_row(edit: FileEdit, verb: str) -> tuple[str, ...]:
 
 def _diff_style(text: str) -> str:
     if text.startswith(("+++", "---")):
-        return add_style(text, bold=True)
-    color = _DIFF_COLORS.get(text[:1])
-    return add_style(text, fg=color) if color else text
+        return add_style(text, "bold")
+    return add_style(text, _DIFF_COLORS.get(text[:1]))

@@ -125,7 +125,7 @@ def _fold_row(
     """Yield the lines of one row. A text with a word wider than its column goes below it."""
     for group in groups:
         line_widths = [widths[number] for number in group]
-        longest = {n: _measure_longest_word(row[n]) for n in group}
+        longest = {n: max(map(measure_width, row[n].split(" "))) for n in group}
         wide_columns = [n for n in group if len(group) > 1 and longest[n] > widths[n]]
         cells = [[] if n in wide_columns else wrap_text(row[n], widths[n]) for n in group]
         for parts in zip_longest(*cells, fillvalue=""):
@@ -134,10 +134,6 @@ def _fold_row(
                 yield (_INDENT if group.start else "") + line
         for number in wide_columns:
             yield from (_INDENT + part for part in wrap_text(row[number], width - len(_INDENT)))
-
-
-def _measure_longest_word(text: str) -> int:
-    return max(map(measure_width, text.split(" ")))
 
 
 def _join(cells: Sequence[str], widths: Sequence[int]) -> str:

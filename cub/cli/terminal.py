@@ -17,20 +17,17 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Literal
 
-Color = Literal["red", "green", "yellow", "cyan"]
+TextStyle = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
 
-_CODES = {"red": 31, "green": 32, "yellow": 33, "cyan": 36}
-_BOLD, _DIM, _RESET = 1, 2, 0
+_CODES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "cyan": 36}
+_RESET = 0
 _START = f"\x1b{os.urandom(16).hex()}"
 _MARK = re.compile(rf"{_START}(\[\d+m)")
 
 
-def add_style(
-    text: str, fg: Color | None = None, *, bold: bool | None = None, dim: bool | None = None
-) -> str:
+def add_style(text: str, *styles: TextStyle | None) -> str:
     """Return a text between marks; unchanged if no style is given."""
-    codes = (_CODES[fg] if fg else None, _BOLD if bold else None, _DIM if dim else None)
-    marks = "".join(_make_mark(code) for code in codes if code is not None)
+    marks = "".join(_make_mark(_CODES[style]) for style in styles if style)
     return f"{marks}{text}{_make_mark(_RESET)}" if marks else text
 
 
@@ -171,7 +168,7 @@ def escape_invisible(line: str) -> str:
     if line.isascii() and line.isprintable():
         return line
     return "".join(
-        c if _is_seen(c, before) else _escape_character(c)
+        c if _is_seen(c, before) else c.encode("unicode_escape").decode("ascii")
         for c, before in zip(line, f" {line}", strict=False)
     )
 
@@ -180,7 +177,3 @@ def _is_seen(character: str, before: str) -> bool:
     if character == _EMOJI:
         return unicodedata.category(before) == "So"
     return character == "\t" or (character.isprintable() and not _UNSEEN.match(character))
-
-
-def _escape_character(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")

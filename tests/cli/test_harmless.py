@@ -91,7 +91,7 @@ def test_a_pipe_gets_values_as_they_are_and_lines_that_are_harmless(
 
 
 def test_marks_can_not_be_forged() -> None:
-    styled = add_style("a", fg="red", bold=True)
+    styled = add_style("a", "red", "bold")
     assert render_styles(styled, use_color=True) == "\x1b[31m\x1b[1ma\x1b[0m"
     assert render_styles(styled, use_color=False) == "a"
     assert escape_unsafe(styled) == styled

@@ -93,7 +93,7 @@ def test_a_word_that_is_wider_than_the_terminal_stands_whole_on_a_line() -> None
 
 
 def test_styles_take_no_room() -> None:
-    text = f"{add_style('error:', fg='red')} it is so"
+    text = f"{add_style('error:', 'red')} it is so"
     assert wrap_text(text, 15) == [text]
 
 

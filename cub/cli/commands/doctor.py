@@ -14,7 +14,7 @@ from cub.cli import output
 from cub.cli.options import find_root
 from cub.cli.parameters import make_option, require_option_values
 from cub.cli.task_stores import open_task_stores
-from cub.cli.terminal import Color, add_style
+from cub.cli.terminal import TextStyle, add_style
 
 if TYPE_CHECKING:
     from cub.actions.doctor.findings import Finding
@@ -30,7 +30,7 @@ Ignore = Annotated[
 Fix = Annotated[
     bool, make_option("--fix", "Merge duplicate task lines and release tasks with expired leases.")
 ]
-_COLORS: dict[str, Color | None] = {"error": "red", "warning": "yellow", "info": None}
+_COLORS: dict[str, TextStyle | None] = {"error": "red", "warning": "yellow", "info": None}
 _JSON_KEYS = ("code", "severity", "message", "path", "line", "fix", "docs")
 _HEADINGS = {"error": "Errors", "warning": "Warnings", "info": "Information"}
 
@@ -98,7 +98,7 @@ def print_findings(findings: Sequence[Finding]) -> None:
 
 
 def _print_finding(finding: Finding) -> None:
-    code = add_style(finding.code, fg=_COLORS[finding.severity])
+    code = add_style(finding.code, _COLORS[finding.severity])
     where = f"{finding.location}: " if finding.location else ""
     output.print_paragraph(f"{code} {where}{finding.message}", "     ")
     if finding.fix:

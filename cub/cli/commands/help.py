@@ -74,13 +74,13 @@ def format_help(command: Any, context: typer.Context, width: int) -> Iterator[st
     yield from _format_usage_lines(command, context, width)
     for title, entries in _group_commands(command, context):
         column = max(len(name) for name in command.list_commands(context))
-        yield from ("", _style_title(f"{title}:"), *_format_entries(entries, width, column))
+        yield from ("", add_style(f"{title}:", "bold"), *_format_entries(entries, width, column))
     for title, entries in _group_parameters(command, context):
-        yield from ("", _style_title(f"{title}:"), *_format_entries(entries, width))
+        yield from ("", add_style(f"{title}:", "bold"), *_format_entries(entries, width))
     if context.parent is not None:
-        yield from ("", f"{_style_title(f'{OPTIONS_PANEL}:')} see `cub --help`")
+        yield from ("", f"{add_style(f'{OPTIONS_PANEL}:', 'bold')} see `cub --help`")
     for example in examples:
-        yield from ("", f"{_style_title(_EXAMPLE.strip())} {example}")
+        yield from ("", f"{add_style(_EXAMPLE.strip(), 'bold')} {example}")
 
 
 def get_command_summary(command: Any) -> str:
@@ -145,7 +145,7 @@ def _format_argument(argument: TyperArgument) -> str:
 
 def _format_usage_lines(command: Any, context: typer.Context, width: int) -> Iterator[str]:
     usage = format_usage(command, context.command_path)
-    yield from wrap_text(f"{_style_title('Usage:')} {usage}", width, " " * 7)
+    yield from wrap_text(f"{add_style('Usage:', 'bold')} {usage}", width, " " * 7)
 
 
 def _group_commands(command: Any, context: typer.Context) -> Iterator[tuple[str, list[HelpEntry]]]:
@@ -197,17 +197,9 @@ def _format_entries(
     start = len(_INDENT) + column + 2
     for entry, term in zip(entries, terms, strict=True):
         first, *rest = wrap_text(entry.text, width - start)
+        shown = _INDENT + add_style(entry.term, "cyan")
         if term <= column:
-            yield f"{_INDENT}{_style_term(entry.term)}{' ' * (column - term + 2)}{first}".rstrip()
+            yield f"{shown}{' ' * (column - term + 2)}{first}".rstrip()
         else:
-            yield f"{_INDENT}{_style_term(entry.term)}"
-            yield " " * start + first
+            yield from (shown, " " * start + first)
         yield from (" " * start + part for part in rest)
-
-
-def _style_term(term: str) -> str:
-    return add_style(term, fg="cyan")
-
-
-def _style_title(text: str) -> str:
-    return add_style(text, bold=True)

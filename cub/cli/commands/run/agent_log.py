@@ -48,7 +48,7 @@ class AgentLogFormatter:
             yield from self._format_result(event)
         elif label := _LABELS.get(event.kind):
             yield from self.finish_line()
-            yield add_style(f"{label}: {_get_first_line(event.text)}", fg="yellow")
+            yield add_style(f"{label}: {_get_first_line(event.text)}", "yellow")
 
     def finish_line(self) -> Iterator[str]:
         """Yield the last line if no newline ended it."""
@@ -59,7 +59,7 @@ class AgentLogFormatter:
     def _format_tool(self, text: str) -> Iterator[str]:
         yield from self.finish_line()
         if line := _get_first_line(text):
-            yield add_style(f"> {line}", fg="cyan")
+            yield add_style(f"> {line}", "cyan")
 
     def _format_result(self, event: AgentEvent) -> Iterator[str]:
         """Yield the final message, unless the agent has just said it."""
@@ -68,7 +68,7 @@ class AgentLogFormatter:
         if text and not self._said.strip().endswith(text):
             yield from map(self._mask_line, text.split("\n"))
         if event.failed:
-            yield add_style("The agent says that it failed.", fg="red")
+            yield add_style("The agent says that it failed.", "red")
 
     def _mask_line(self, line: str) -> str:
         line = to_plain_text(line) if "\x1b" in line else line  # escapes could hide a secret
@@ -97,7 +97,8 @@ class AgentLogPrinter:
         self._identity = {name: event.get(name) for name in ("run", "task", "n")}
         self._formatter, self._masker = AgentLogFormatter(), StreamMasker()
         if not self._json:
-            output.print_heading(f"{event['task']}: attempt {event['n']}, {_format_agent(attempt)}")
+            agent, at = format_agent_label(event), format_local_time(event.get("ts", "?"))
+            output.print_heading(f"{event['task']}: attempt {event['n']}, {agent}, {at}")
 
     def print_event(self, event: AgentEvent) -> None:
         """Print an event, if there is something to say."""
@@ -117,7 +118,3 @@ class AgentLogPrinter:
         for line in lines:
             for part in output.wrap_line(line, ""):
                 output.print_flushed_line(part)
-
-
-def _format_agent(attempt: PastAttempt) -> str:
-    return f"{format_agent_label(attempt.event)}, {format_local_time(attempt.event.get('ts', '?'))}"

@@ -69,13 +69,13 @@ def _format_run_start(event: Event) -> Iterator[str]:
     jobs = f", {event['jobs']} attempts at a time" if event.get("jobs") else ""
     yield f"Run {event['run']} with {', '.join(names)}{choice}{model}{jobs}"
     if event.get("permissions") == "bypass":
-        yield add_style("The agent runs without permission prompts.", fg="yellow")
+        yield add_style("The agent runs without permission prompts.", "yellow")
 
 
 def _format_attempt_start(event: Event) -> Iterator[str]:
     which = f" (attempt {event['n']})" if event["n"] > 1 else ""
     yield ""
-    title = add_style(f"{event['task']}: {event['title']}", bold=True)
+    title = add_style(f"{event['task']}: {event['title']}", "bold")
     progress = format_progress(event.get("task_number", 0), event.get("task_count", 0))
     yield f"{format_local_time(event['ts'], '%H:%M:%S')} {progress}{title}{which}"
 
@@ -103,16 +103,16 @@ def _format_attempt_end(event: Event) -> Iterator[str]:
     what = f"{files} file{'s' * (files != 1)}{lines}" if files else "no change"
     if event["ok"]:
         commit = f", commit {change['head'][:8]}" if change.get("head") else ""
-        yield f"  {add_style(describe_outcome(event), fg='green')}: {what}{commit} ({spent})"
+        yield f"  {add_style(describe_outcome(event), 'green')}: {what}{commit} ({spent})"
         if event.get("unverified"):
-            yield f"  {add_style('no check has decided', fg='yellow')}: {event['unverified']}"
+            yield f"  {add_style('no check has decided', 'yellow')}: {event['unverified']}"
         return
     fail = event["fail"]
     reason = f": {fail['reason']}" if fail.get("reason") else ""
     reason = format_same_attempt(fail) or reason
     reason = "" if fail["class"] == "interrupted" else reason  # the last line says it
     free = "" if fail.get("charge") else " (not counted as an attempt)"
-    yield f"  {add_style(fail['class'], fg='red')}{reason}{free} ({what}, {spent})"
+    yield f"  {add_style(fail['class'], 'red')}{reason}{free} ({what}, {spent})"
     if change.get("patch"):
         yield f"  the changes are kept in {change['patch']}"
 

@@ -11,6 +11,7 @@ import typer
 from cub.cli import output
 from cub.cli.parameters import make_option, require_option_values
 from cub.cli.task_stores import Json, open_task_stores
+from cub.cli.terminal import TextStyle
 
 if TYPE_CHECKING:
     from cub.actions.tasks.task_queries import TaskList, TaskStats
@@ -35,11 +36,11 @@ Search = Annotated[
 ]
 _SIGNS = {"open": " ", "in_progress": ">", "retry": "!", "parked": "-", "closed": "x"}
 _MAX_IDS = 2  # in a cell
-_STYLES = {
-    "in_progress": output.RowStyle(fg="yellow"),
-    "retry": output.RowStyle(fg="red"),
-    "parked": output.RowStyle(dim=True),
-    "closed": output.RowStyle(dim=True),
+_STYLES: dict[str, TextStyle] = {
+    "in_progress": "yellow",
+    "retry": "red",
+    "parked": "dim",
+    "closed": "dim",
 }
 
 
@@ -138,7 +139,7 @@ def _print_tasks(task_list: TaskList, root: Path, *, json: bool) -> None:
         return
     output.print_warnings(task_list.warnings)
     if task_list.summaries:
-        styles = [_STYLES.get(task.status, output.RowStyle()) for task in task_list.summaries]
+        styles = [_STYLES.get(task.status) for task in task_list.summaries]
         output.print_table(*_make_columns(task_list), styles, prose=("status", "title"))
 
 
