@@ -9,16 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-from cub.actions.review.section_verdict import VERDICT_MEANINGS
+from cub.actions.review.review import FileReview, Review
+from cub.actions.review.section_verdict import VERDICT_MEANINGS, SectionReview
 from cub.cli.terminal import escape_invisible
-
-if TYPE_CHECKING:
-    from cub.actions.review.review import FileReview, Review
-    from cub.actions.review.section_verdict import SectionReview
-    from cub.edit.plan import Plan
-
+from cub.edit.plan import Plan
 
 _MAX_COMMENT_CHARS = 60_000  # characters; GitHub refuses comments over 65,536
 _MAX_ROWS = 100

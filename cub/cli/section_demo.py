@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from cub.actions.init_update import plan_init
 from cub.cli import output
 from cub.cli.commands import init, remove, update
 from cub.cli.plan_command import PlanDisplay, run_plan_command
-
-if TYPE_CHECKING:
-    from cub.edit.plan import Plan
-    from cub.project.project import Project
-
+from cub.edit.plan import Plan
+from cub.errors import CubError, InternalError
+from cub.project.project import Project
 
 # Line endings, trailing whitespace, and the missing trailing newline must all be kept.
 _USER_TEXT = (
@@ -25,8 +24,6 @@ _ADDED = b"- Ask Ada before you touch the oven.\r\n"
 
 def show_section_demo(root: Path) -> None:
     """Run init, update after a manual edit, and remove, in a directory that has an AGENTS.md."""
-    from cub.actions.init_update import plan_init
-
     agents = root / "AGENTS.md"
     agents.write_bytes(_USER_TEXT)
     output.print_heading("A repository with an AGENTS.md: CRLF line endings, no trailing newline.")
@@ -61,14 +58,10 @@ def _run_step(
 
 def _select_edits(plan: Plan, path: str) -> Plan:
     """Return the part of a plan that is about `path`; all of it for ""."""
-    from dataclasses import replace
-
     return replace(plan, edits=tuple(e for e in plan.edits if path in ("", e.path)))
 
 
 def _show_refusal(root: Path) -> None:
-    from cub.errors import CubError
-
     try:
         _run_step(root, "cub update", update.make_update_plan)
     except CubError as error:
@@ -77,8 +70,6 @@ def _show_refusal(root: Path) -> None:
 
 def _verify_text(data: bytes) -> None:
     """Check and show that the user's text is there, byte for byte."""
-    from cub.errors import InternalError
-
     between = data.removeprefix(_USER_TEXT).removesuffix(_ADDED)
     if data != _USER_TEXT + between + _ADDED or between.strip():
         raise InternalError("the demo's AGENTS.md was not restored", where="AGENTS.md")

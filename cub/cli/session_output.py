@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cub.agent.events import (
     CacheStatistics,
@@ -22,15 +22,13 @@ from cub.agent.events import (
     ToolStart,
     TurnEnd,
 )
+from cub.agent.executor import ApprovalRequest
+from cub.agent.loop import AgentSession
 from cub.cli import output
 from cub.edit.unified_diff import format_hunks
 from cub.json_values import get_text
 from cub.masking import mask_text
 from cub.tokens import TokenUsage
-
-if TYPE_CHECKING:
-    from cub.agent.executor import ApprovalRequest
-    from cub.agent.loop import AgentSession
 
 JsonTree = dict[str, Any]
 _MAX_LINE = 150  # characters of a command that a line about a call shows

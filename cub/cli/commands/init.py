@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.init_ending import find_steps, name_checks, print_next_steps
 from cub.cli.options import Edited, GlobalOptions, Prune, resolve_path_argument
 from cub.cli.parameters import make_option, take_options
 from cub.cli.plan_command import (
@@ -19,18 +18,16 @@ from cub.cli.plan_command import (
     defer_cache_writes,
     run_plan_command,
 )
-from cub.errors import CubError
 from cub.text import UP_TO_DATE
 
 if TYPE_CHECKING:
     from cub.actions.init_update import InitOptions
-    from cub.actions.next_steps import Answers, NextSteps
+    from cub.actions.next_steps import Answers
     from cub.edit.plan import Plan
     from cub.project.project import Project
 
 app = typer.Typer(add_completion=False)
 
-_AUTO = "auto"
 Paths = Annotated[
     list[str] | None,
     typer.Argument(
@@ -77,6 +74,7 @@ def init(
     from cub.actions.init_update import InitOptions
     from cub.actions.next_steps import trust_answers
     from cub.agent_profiles.profiles import choose_agents
+    from cub.cli.init_dialog import prepare_init, print_next_steps
     from cub.files import DiskTree
     from cub.harness.harness_registry import find_installed_agents
     from cub.project.checkout_state import STATE_FILE
@@ -96,7 +94,7 @@ def init(
         prune=prune,
     )
     asks = is_new and not show.is_read_only
-    answers = _prepare(root, options, yes=yes) if asks else None
+    answers = prepare_init(root, options, yes=yes) if asks else None
     plan = _carry_out(root, options, show, answers)
     if show.is_read_only:
         return
@@ -128,56 +126,6 @@ def print_result(plan: Plan) -> None:
     count = len(plan.edits)
     wrote = f"Wrote {count} file{'' if count == 1 else 's'}."
     output.print_message(UP_TO_DATE if plan.is_empty else wrote)
-
-
-def _prepare(root: Path, options: InitOptions, *, yes: bool) -> Answers | None:
-    """Say what is about to happen, and ask what is needed.
-
-    None if nothing was asked, or if the project can't be read: planning reports why.
-    """
-    from cub.actions.init_update import list_new_sections
-    from cub.project.project import Project
-
-    try:
-        sections = list_new_sections(Project.load(root), options)
-        steps = None if yes or not output.can_ask() else find_steps(root)
-    except CubError:
-        return None
-    _print_introduction(sections, has_folder=(root / ".cub").is_dir())
-    try:
-        return _ask(steps) if steps else None
-    except typer.Abort:
-        output.print_message("Nothing was written.")
-        raise
-
-
-def _print_introduction(sections: dict[str, bool], *, has_folder: bool) -> None:
-    names = [path if exists else f"{path} (new)" for path, exists in sections.items()]
-    if names:
-        output.print_message(
-            f"`cub init` adds a marked section to {', '.join(names)}. Your own text keeps every "
-            "byte."
-        )
-    if not has_folder:
-        output.print_message(
-            "It creates .cub/ with a project map, operating principles, and files for tasks and "
-            "git."
-        )
-    if names or not has_folder:
-        output.print_message("To preview, run `cub init --diff`; to undo, run `cub remove`.")
-
-
-def _ask(steps: NextSteps) -> Answers:
-    from cub.actions.next_steps import Answers
-
-    agent = ""
-    if steps.choices:
-        agent = output.ask_choice("Agent for `cub run`", [*steps.choices, _AUTO], "agent")
-    agrees = False
-    if steps.proposed_checks:
-        question = f"Trust {name_checks(steps)} to decide whether a task is done?"
-        agrees = output.ask_confirmation(question, default=True)
-    return Answers("" if agent == _AUTO else agent, tuple(steps.proposed_checks) * agrees)
 
 
 def _split_targets(targets: str) -> tuple[str, ...]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cub.actions.ledger_report import format_agent_label
+from cub.actions.run.past_attempts import PastAttempt
 from cub.checks.terminal_text import to_plain_text
 from cub.cli import output
 from cub.cli.terminal import add_style
 from cub.cli.time_format import format_local_time
+from cub.harness.base import AgentEvent
 from cub.masking import StreamMasker, mask_text
-
-if TYPE_CHECKING:
-    from cub.actions.run.past_attempts import PastAttempt
-    from cub.harness.base import AgentEvent
 
 # How lines begin that are neither text nor a tool; other kinds have no line.
 _LABELS = {

@@ -62,14 +62,19 @@ def _format_event_usage(event: Event) -> str:
 
 
 def _format_run_start(event: Event) -> Iterator[str]:
-    versions = event.get("versions") or {}
-    names = (f"{name} {versions.get(name, '')}".strip() for name in event["harness"].split(","))
-    choice = f" (auto: {event['choice']})" if event.get("choice") else ""
+    names, versions = event["harness"].split(","), event.get("versions") or {}
+    agents = format_agents(names, versions, event.get("choice", ""))
     model = f", model {event['model_choice']}" if event.get("model_choice") else ""
     jobs = f", {event['jobs']} attempts at a time" if event.get("jobs") else ""
-    yield f"Run {event['run']} with {', '.join(names)}{choice}{model}{jobs}"
+    yield f"Run {event['run']} with {agents}{model}{jobs}"
     if event.get("permissions") == "bypass":
         yield add_style("The agent runs without permission prompts.", "yellow")
+
+
+def format_agents(names: Sequence[str], versions: Mapping[str, str], choice: str) -> str:
+    """Return agents with their versions, and why `auto` chose them."""
+    agents = ", ".join(f"{name} {versions.get(name, '')}".strip() for name in names)
+    return agents + (f" (auto: {choice})" if choice else "")
 
 
 def _format_attempt_start(event: Event) -> Iterator[str]:

@@ -7,24 +7,25 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
+from cub.actions.context_settings import ContextSettings
+from cub.actions.run.idle_run import find_idle_end
+from cub.actions.run.run_loop import INTERRUPTED, run_tasks
+from cub.actions.run.run_options import RunOptions
+from cub.actions.run.run_setup import RunEnvironment, prepare_run
+from cub.actions.run.run_status import PlaceRoots, RunStatus, save_status, send_notifications
+from cub.actions.tasks.stores import Stores
 from cub.cli import output
 from cub.cli.commands.run.event_lines import format_event_lines
 from cub.cli.stop_signals import handle_stop_signals
 from cub.errors import CubError
-
-if TYPE_CHECKING:
-    from cub.actions.context_settings import ContextSettings
-    from cub.actions.run.run_options import RunOptions
-    from cub.actions.run.run_status import RunStatus
-    from cub.actions.tasks.stores import Stores
-    from cub.processes.command import StopRequest
-    from cub.store.events import Event
+from cub.masking import mask_text
+from cub.processes.command import StopRequest
+from cub.store.events import Event
 
 _INTERRUPTED = 130
 _STOPPING = "stopping the agent; a second signal exits immediately"
-ShowEvent = Callable[["Event"], None]
+ShowEvent = Callable[[Event], None]
 
 
 def execute_run(
@@ -40,11 +41,6 @@ def execute_run(
 
     `confirmed` are the context commands that the user has approved.
     """
-    from cub.actions.run.idle_run import find_idle_end
-    from cub.actions.run.run_loop import INTERRUPTED, run_tasks
-    from cub.actions.run.run_setup import RunEnvironment, prepare_run
-    from cub.actions.run.run_status import PlaceRoots, RunStatus, save_status, send_notifications
-
     last_event: Event = {}
     message = "" if json or output.supports_live_output() else _STOPPING
     with _mask_errors(), handle_stop_signals(message) as stop:
@@ -82,8 +78,6 @@ def execute_run(
 @contextmanager
 def _mask_errors() -> Iterator[None]:
     """Mask secrets in an error that ends the run: git quotes what hooks print."""
-    from cub.masking import mask_text
-
     try:
         yield
     except CubError as error:

@@ -11,16 +11,16 @@ from threading import Event as ThreadEvent
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
+from cub.actions.run.run_folders import RunFolder
+from cub.actions.run.run_status import AttemptRow, RunStatus, read_status
 from cub.cli import output
 from cub.cli.commands.run.event_lines import format_event_lines, format_progress
 from cub.cli.event_format import format_duration, format_usage
 from cub.cli.time_format import format_time_with_age
+from cub.processes.command import StopRequest
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-    from cub.actions.run.run_status import AttemptRow, RunStatus
-    from cub.processes.command import StopRequest
 
 
 @contextmanager
@@ -134,9 +134,6 @@ def get_seconds_since(timestamp: str, now: datetime) -> float:
 
 def show_run_status(root: Path, *, json: bool) -> None:
     """Print the status of the runs that are alive, or else of the last one."""
-    from cub.actions.run.run_folders import RunFolder
-    from cub.actions.run.run_status import read_status
-
     all_runs = [read_status(folder) for folder in RunFolder.list_all(root)]
     runs = [run for run in all_runs if run.is_alive] or all_runs[-1:]
     if json:

@@ -4,31 +4,44 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from cub.actions.doctor.run_problems import RunDiagnosis, diagnose_run
+from cub.actions.run.agent_programs import (
+    describe_model_choice,
+    list_agent_warnings,
+    read_agent_versions,
+)
+from cub.actions.run.idle_run import suggest_tasks
+from cub.actions.run.place_choice import choose_place
+from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
+from cub.actions.run.run_setup import make_new_tasks
+from cub.actions.run.run_summary import describe_parked_tasks
+from cub.actions.run.task_queue import (
+    list_parked_tasks,
+    list_runnable_tasks,
+    require_label,
+    require_startable,
+)
+from cub.actions.tasks.current_attempt import build_environment
+from cub.actions.tasks.stores import Stores
 from cub.cli import output
-from cub.cli.commands.run.event_lines import format_parked_tasks
+from cub.cli.commands.run.event_lines import format_agents, format_parked_tasks
 from cub.cli.json_output import JsonObject
 from cub.errors import CubError
+from cub.git.worktree import require_repository
+from cub.harness.harness_registry import load_harnesses
+from cub.masking import mask_text
+from cub.project.config_layers import resolve_config
+from cub.store.events import mask_event
+from cub.store.task_index import TaskIndex, TaskSummary
 from cub.text import append_hint
-
-if TYPE_CHECKING:
-    from cub.actions.run.agent_programs import MissingProgram
-    from cub.actions.run.run_options import RunOptions, RunSettings
-    from cub.actions.tasks.stores import Stores
-    from cub.store.task_index import TaskIndex, TaskSummary
 
 _MAX_SHOWN = 20  # tasks
 
 
 def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> int:
     """Print the agents, the checks, and the queue in its order; return the exit code."""
-    from cub.actions.run.run_options import resolve_settings
-    from cub.actions.run.run_setup import make_new_tasks
-    from cub.actions.run.task_queue import list_runnable_tasks, require_label, require_startable
-    from cub.masking import mask_text
-    from cub.project.config_layers import resolve_config
-
     layers = resolve_config(stores.project, os.environ, profile)
     tasks = stores.backend.read_tasks()
     require_startable(tasks, stores, options)
@@ -44,7 +57,8 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
         return 1 if run.refusals else 0
     _print_settings(run)
     _print_queue(stores, queue, tasks, options)
-    for program in run.missing if len(run.missing) < len(run.names) else ():
+    missing = run.diagnosis.missing
+    for program in missing if len(missing) < len(run.names) else ():
         output.print_message(f"{program.to_text()}.")
     for warning in run.warnings:
         output.print_message(f"{warning}.")
@@ -54,88 +68,75 @@ def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, jso
 
 
 def _preview_to_json(run: _RunPreview) -> JsonObject:
-    from cub.masking import mask_text
-
     return {
         "harnesses": run.names,
         "versions": run.versions,
-        "choice": run.choice,
+        "choice": run.diagnosis.choice,
         "model_choice": run.model_choice,
-        "missing": [{"harness": one.harness, "why": one.why} for one in run.missing],
+        "missing": [{"harness": one.harness, "why": one.why} for one in run.diagnosis.missing],
         "notices": run.warnings,
-        "checks": list(map(mask_text, run.settings.checks)),
+        "checks": list(map(mask_text, run.diagnosis.settings.checks)),
         "context_commands": [
             {"name": one.name, "command": mask_text(one.command), "origin": one.origin}
-            for one in run.settings.context.commands
+            for one in run.diagnosis.settings.context.commands
         ],
         "trusted": run.is_trusted,
     }
 
 
 def _print_settings(run: _RunPreview) -> None:
-    from cub.masking import mask_text
-
-    agents = ", ".join(f"{name} {run.versions.get(name, '')}".strip() for name in run.names)
-    choice = f" (auto: {run.choice})" if run.choice else ""
-    output.print_paragraph(f"agent: {agents}{choice}")
+    settings = run.diagnosis.settings
+    agents = format_agents(run.names, run.versions, run.diagnosis.choice)
+    output.print_paragraph(f"agent: {agents}")
     if run.model_choice:
         output.print_paragraph(f"model: {run.model_choice}")
-    for check in run.settings.checks:
-        source = run.settings.proposed_checks.get(check)
+    for check in settings.checks:
+        source = settings.proposed_checks.get(check)
         output.print_paragraph(
             f"check: {mask_text(check)}" + (f", from {source}" if source else "")
         )
-    for command in run.settings.context.commands:
+    for command in settings.context.commands:
         text = f"{mask_text(command.command)} ({command.name}, {command.origin})"
         output.print_paragraph(f"context command: {text}")
 
 
 class _RunPreview(NamedTuple):
-    """Hold the settings of a run, its agents, and why it would be refused."""
+    """Hold the settings and the agents of a run, and why it would be refused."""
 
-    settings: RunSettings
-    names: list[str]
+    diagnosis: RunDiagnosis
     versions: dict[str, str]
-    choice: str
     model_choice: str
     warnings: list[str]
-    missing: Sequence[MissingProgram]
     refusals: list[str]
-    is_trusted: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the agents."""
+        return [harness.name for harness in self.diagnosis.harnesses]
+
+    @property
+    def is_trusted(self) -> bool:
+        """Return whether no command that is not trusted stops the run."""
+        return not any(one.stops_run and one.code == "D304" for one in self.diagnosis.findings)
 
 
 def _find_obstacles(stores: Stores, tasks: TaskIndex, settings: RunSettings) -> _RunPreview:
-    from cub.actions.doctor.run_problems import diagnose_run
-    from cub.actions.run.agent_programs import (
-        describe_model_choice,
-        list_agent_warnings,
-        read_agent_versions,
-    )
-    from cub.actions.run.place_choice import choose_place
-    from cub.actions.tasks.current_attempt import build_environment
-    from cub.git.worktree import require_repository
-    from cub.harness.harness_registry import load_harnesses
-
     chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, os.environ)
     require_repository(stores.project.root)
     diagnosis = diagnose_run(stores, tasks, settings, chosen, os.environ)
     settings = diagnosis.settings
-    stopping = [finding for finding in diagnosis.findings if finding.stops_run]
+    stopping = (finding for finding in diagnosis.findings if finding.stops_run)
     refusals = [append_hint(one.message, one.fix) for one in stopping]
     environ = build_environment(settings.hidden_variables, os.environ)
     refusals += _find_refusal(lambda: choose_place(stores, settings, environ))
     harnesses = diagnosis.harnesses
     versions = read_agent_versions(harnesses, stores.project, environ)
     return _RunPreview(
-        settings,
-        [harness.name for harness in harnesses],
+        diagnosis,
         versions,
-        diagnosis.choice,
         describe_model_choice(harnesses, settings, stores.project, os.environ),
         list_agent_warnings(harnesses, versions, settings, stores.project, environ),
-        diagnosis.missing,
         list(dict.fromkeys(refusals)),
-        is_trusted=all(one.code != "D304" for one in stopping),
     )
 
 
@@ -151,12 +152,6 @@ def _find_refusal(require: Callable[[], object]) -> list[str]:
 def _print_queue(
     stores: Stores, queue: Sequence[TaskSummary], tasks: TaskIndex, options: RunOptions
 ) -> None:
-    from cub.actions.run.idle_run import suggest_tasks
-    from cub.actions.run.run_summary import describe_parked_tasks
-    from cub.actions.run.task_queue import list_parked_tasks
-    from cub.masking import mask_text
-    from cub.store.events import mask_event
-
     for task in queue[:_MAX_SHOWN]:
         title = str(tasks.read_record(task.id).get("title"))
         label = "would add" if task.id in options.added else f"task: {task.id}"

@@ -1,48 +1,103 @@
-"""Print the end of `cub init`: agents, tests, problems of the project, and the next commands."""
+"""Say what `cub init` is about to do, ask what is needed, and print what comes after it.
+
+The end names agents, tests, problems of the project, and the next commands.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import typer
+
+from cub.actions.doctor.findings import Finding
+from cub.actions.doctor.project_problems import find_problems
+from cub.actions.init_update import InitOptions, list_new_sections
+from cub.actions.next_steps import (
+    Answers,
+    NextSteps,
+    ShellPlace,
+    find_next_steps,
+    list_next_commands,
+)
+from cub.agent_profiles.claude import CLAUDE
+from cub.agent_profiles.profiles import AGENT_TITLES
 from cub.cli import output
+from cub.edit.plan import Plan
+from cub.errors import CubError
+from cub.harness.harness_registry import find_installed_agents
+from cub.project.project import Project, find_home
+from cub.project.trust_store import add_trusted_checks
 
-if TYPE_CHECKING:
-    from cub.actions.doctor.findings import Finding
-    from cub.actions.next_steps import NextSteps
-    from cub.edit.plan import Plan
-
+_AUTO = "auto"
 _MAX_PROBLEMS = 5
 # What the next commands solve, or a line before them says.
 _SOLVED_NEXT = ("D101", "D103", "D104")
 
 
-def find_steps(root: Path) -> NextSteps:
-    """Return what `cub run` would use in the project at `root`."""
-    from cub.actions.next_steps import find_next_steps
-    from cub.harness.harness_registry import find_installed_agents
-    from cub.project.project import Project
+def prepare_init(root: Path, options: InitOptions, *, yes: bool) -> Answers | None:
+    """Say what is about to happen, and ask what is needed.
 
-    return find_next_steps(Project.load(root), find_installed_agents(os.environ), os.environ)
+    None if nothing was asked, or if the project can't be read: planning reports why.
+    """
+    try:
+        project = Project.load(root)
+        sections = list_new_sections(project, options)
+        steps = None if yes or not output.can_ask() else _find_steps(project)
+    except CubError:
+        return None
+    _print_introduction(sections, has_folder=(root / ".cub").is_dir())
+    try:
+        return _ask(steps) if steps else None
+    except typer.Abort:
+        output.print_message("Nothing was written.")
+        raise
+
+
+def _find_steps(project: Project) -> NextSteps:
+    return find_next_steps(project, find_installed_agents(os.environ), os.environ)
+
+
+def _print_introduction(sections: dict[str, bool], *, has_folder: bool) -> None:
+    names = [path if exists else f"{path} (new)" for path, exists in sections.items()]
+    if names:
+        output.print_message(
+            f"`cub init` adds a marked section to {', '.join(names)}. Your own text keeps every "
+            "byte."
+        )
+    if not has_folder:
+        output.print_message(
+            "It creates .cub/ with a project map, operating principles, and files for tasks and "
+            "git."
+        )
+    if names or not has_folder:
+        output.print_message("To preview, run `cub init --diff`; to undo, run `cub remove`.")
+
+
+def _ask(steps: NextSteps) -> Answers:
+    agent = ""
+    if steps.choices:
+        agent = output.ask_choice("Agent for `cub run`", [*steps.choices, _AUTO], "agent")
+    agrees = False
+    if steps.proposed_checks:
+        question = f"Trust {_name_checks(steps)} to decide whether a task is done?"
+        agrees = output.ask_confirmation(question, default=True)
+    return Answers("" if agent == _AUTO else agent, tuple(steps.proposed_checks) * agrees)
 
 
 def print_next_steps(root: Path, plan: Plan, *, is_new: bool, trusts: bool, declines: bool) -> None:
     """Print the agents and tests of `cub run`, and after a change also the next commands."""
-    from cub.actions.next_steps import ShellPlace, list_next_commands
-    from cub.project.project import Project
-    from cub.project.trust_store import add_trusted_checks
-
-    steps = find_steps(root)
+    project = Project.load(root)
+    steps = _find_steps(project)
     if not steps.is_outside:
         return
     if trusts and steps.proposed_checks:
         add_trusted_checks(root, steps.proposed_checks)
-    has_agent = _print_agents(root, steps)
+    has_agent = _print_agents(project, steps)
     _print_checks(steps)
     if not output.is_muted():
-        print_problems(find_open_problems(root, plan))
+        _print_problems(_find_open_problems(project, plan))
     if plan.is_empty:
         return
     place = ShellPlace.find(root, Path.cwd())
@@ -52,19 +107,14 @@ def print_next_steps(root: Path, plan: Plan, *, is_new: bool, trusts: bool, decl
     if declines:
         steps = steps._replace(proposed_checks={})
     output.print_message("Next:" if has_agent else "Then:")
-    commands = list_next_commands(Project.load(root), paths, place, steps, is_new=is_new)
-    output.print_commands(commands)
+    output.print_commands(list_next_commands(project, paths, place, steps, is_new=is_new))
 
 
-def find_open_problems(root: Path, plan: Plan) -> list[Finding]:
+def _find_open_problems(project: Project, plan: Plan) -> list[Finding]:
     """Return doctor's errors and warnings, without those that `cub init` itself reports or fixes.
 
     Agents and checks are left out because the ending names them, and the new map is current.
     """
-    from cub.actions.doctor.project_problems import find_problems
-    from cub.project.project import Project, find_home
-
-    project = Project.load(root)
     found = find_problems(project, os.environ, find_home(), without=("D2", "D416"))
     reported = {(one.message, one.path) for one in (*project.config.warnings, *plan.warnings)}
     written = {edit.path for edit in plan.edits}
@@ -79,7 +129,7 @@ def find_open_problems(root: Path, plan: Plan) -> list[Finding]:
     ]
 
 
-def print_problems(findings: Sequence[Finding]) -> None:
+def _print_problems(findings: Sequence[Finding]) -> None:
     """Print the first findings, one line each, and where the others are."""
     for one in findings[:_MAX_PROBLEMS]:
         where = f"{one.location}: " if one.location else ""
@@ -88,10 +138,8 @@ def print_problems(findings: Sequence[Finding]) -> None:
         output.print_hint("run `cub doctor` to list all problems and their fixes")
 
 
-def _print_agents(root: Path, steps: NextSteps) -> bool:
+def _print_agents(project: Project, steps: NextSteps) -> bool:
     """Print the agents, or the ways to get one; return whether there is one."""
-    from cub.agent_profiles.profiles import AGENT_TITLES
-
     titles = [AGENT_TITLES[name] for name in steps.agents]
     if steps.harness:
         installed = f"; installed: {', '.join(titles)}" if titles else ""
@@ -99,7 +147,7 @@ def _print_agents(root: Path, steps: NextSteps) -> bool:
     elif titles:
         others = f"; also installed: {', '.join(titles[1:])}" if titles[1:] else ""
         output.print_message(f"Agent: {titles[0]}, the first one installed{others}.")
-    elif _can_use_builtin(root):
+    elif _can_use_builtin(project):
         output.print_message("Agent: the built-in one; no other agent is installed.")
     else:
         _print_ways_to_an_agent()
@@ -107,15 +155,13 @@ def _print_agents(root: Path, steps: NextSteps) -> bool:
     return True
 
 
-def _can_use_builtin(root: Path) -> bool:
+def _can_use_builtin(project: Project) -> bool:
     """Return whether the built-in agent could start; without any key, don't load its packages."""
     from cub.actions.run.agent_programs import find_unusable_agents
     from cub.actions.run.run_options import RunOptions, resolve_settings
     from cub.harness.builtin import BuiltinHarness
     from cub.project.config_layers import resolve_config
-    from cub.project.project import Project
 
-    project = Project.load(root)
     values = resolve_config(project, os.environ).values
     models = [values[key] for key in ("run.model", "code.model")]
     has_model = any(model.origin != "default" for model in models)
@@ -126,8 +172,6 @@ def _can_use_builtin(root: Path) -> bool:
 
 
 def _print_ways_to_an_agent() -> None:
-    from cub.agent_profiles.claude import CLAUDE
-
     ways = (
         (CLAUDE.installation, "Claude Code; `cub agents` lists others"),
         ("export ANTHROPIC_API_KEY=…", "the built-in agent, with a key"),
@@ -144,14 +188,14 @@ def _print_checks(steps: NextSteps) -> None:
         names = ", ".join(f"`{check}`" for check in steps.configured_checks)
         output.print_message(f"Checks: {names}, from run.checks.")
     elif steps.proposed_checks:
-        output.print_message(f"Tests: {name_checks(steps)}.")
+        output.print_message(f"Tests: {_name_checks(steps)}.")
     elif steps.obstacle:
         output.print_message(f"Tests: none to use; {steps.obstacle}.")
     else:
         output.print_message("Tests: none found; give each task a check of its own.")
 
 
-def name_checks(steps: NextSteps) -> str:
+def _name_checks(steps: NextSteps) -> str:
     """Return the proposed checks, each with the file that names it."""
     named = (f"`{line}` (from {source})" for line, source in steps.proposed_checks.items())
     return ", ".join(named)
