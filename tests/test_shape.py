@@ -58,7 +58,7 @@ _IRREGULAR = frozenset(
 _NO_PARTICIPLES = frozenset(
     ("own", "down", "unknown", "seed", "need", "speed", "feed", "embed", "children", "token",
      "open", "often", "then", "when", "hidden", "screen", "listen", "unified", "red", "green",
-     "shorten")
+     "reopen", "shorten")
 )  # fmt: skip
 _PARTICIPLE = re.compile(r"[a-z]+(ed|[^aeiou]en|wn|tten)")
 # First words of a docstring that is a noun clause instead of an instruction.

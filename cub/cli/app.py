@@ -56,27 +56,16 @@ class _Context(typer.Context):
         return "\n".join(map(output.format_for_terminal, lines))
 
 
-def _prepare_command(app: typer.Typer, name: str) -> Any:
+def _build_command(app: typer.Typer, name: str | None = None) -> Any:
+    """Build a command and those in it, each with the global options and cub's own context."""
     command = typer.main.get_command(app)
-    command.name = name
-    add_global_options(command)
-    _set_context_class(command)
+    command.name = name or command.name
+    commands: list[Any] = [command]
+    for one in commands:
+        add_global_options(one)
+        one.context_class = _Context
+        commands += getattr(one, "commands", {}).values()
     return command
-
-
-def _set_context_class(command: Any) -> None:
-    command.context_class = _Context
-    for inner in getattr(command, "commands", {}).values():
-        _set_context_class(inner)
-
-
-class _Commands(dict[str, Any]):
-    """Hold the commands by name, each imported when it is asked for."""
-
-    def get(self, name: str, default: Any = None) -> Any:
-        if name not in self:
-            return default
-        return _prepare_command(import_module(f"cub.cli.commands.{name}").app, name)
 
 
 class LazyCommandGroup(TyperGroup):
@@ -84,13 +73,15 @@ class LazyCommandGroup(TyperGroup):
 
     command_groups = COMMAND_GROUPS
 
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
-        self.commands = _Commands(dict.fromkeys(COMMANDS))
-
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """Return the commands, group by group."""
         return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """Return a command, which is imported only now; None for an unknown name."""
+        if cmd_name not in COMMANDS:
+            return None
+        return _build_command(import_module(f"cub.cli.commands.{cmd_name}").app, cmd_name)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; the options for completion may come without a value."""
@@ -171,10 +162,7 @@ def _cub(
 
 def build_root_command() -> Any:
     """Build `cub` itself; its commands are imported when they are asked for."""
-    command = typer.main.get_command(app)
-    add_global_options(command)
-    command.context_class = _Context
-    return command
+    return _build_command(app)
 
 
 def run_command_line(arguments: list[str]) -> int:
@@ -214,7 +202,9 @@ def _run_and_report(arguments: list[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the one place where any bug ends
         code, problem, bug = BUG_EXIT_CODE, CubError(f"{type(error).__name__}: {error}"), error
     if problem:
-        _print_problem(problem, code, as_json="--json" in arguments)
+        output.print_error(problem)
+        if "--json" in arguments:  # on one line, as programs that read a line at a time expect
+            output.print_json_line(error_to_json(problem, code))
     if bug:
         write_bug_report(bug, arguments)
     return code
@@ -232,16 +222,6 @@ def _run(arguments: list[str]) -> int:
     except (typer.Abort, EOFError):
         raise KeyboardInterrupt from None
     return result if isinstance(result, int) else 0
-
-
-def _print_problem(problem: CubError, code: int, *, as_json: bool) -> None:
-    """Print an error on stderr and, if JSON was asked for, as one line on stdout.
-
-    One line, because programs that read a line at a time, as of `cub run`, also read errors.
-    """
-    output.print_error(problem)
-    if as_json:
-        output.print_json_line(error_to_json(problem, code))
 
 
 def _make_usage_error(error: typer.TyperException) -> CubError | None:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from cub.actions.agents.agent_proof import AgentProof
     from cub.actions.agents.agent_survey import AgentOverview
     from cub.actions.agents.text_marks import Arrival
-    from cub.actions.project_status import FileStatus
     from cub.actions.repair import RepairReport
     from cub.actions.review.review import FileReview, Review
     from cub.actions.tasks.import_export import ExportResult, ImportResult
@@ -40,13 +39,6 @@ def plan_to_json(plan: Plan, root: Path) -> JsonObject:
         for edit in plan.edits
     ]
     return make_result(root, plan.warnings, changes=changes)
-
-
-def status_to_json(
-    rows: Sequence[FileStatus], warnings: Iterable[PlanWarning], root: Path
-) -> JsonObject:
-    """Return the table of `cub status`: one object for each file."""
-    return make_result(root, warnings, files=[asdict(row) for row in rows])
 
 
 def agents_to_json(

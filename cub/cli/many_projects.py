@@ -33,8 +33,7 @@ class ProjectResult(Generic[Value]):
 
     name: str
     root: Path
-    value: Value | None
-    error: CubError | None = None
+    value: Value | CubError
 
 
 def for_each_project(
@@ -50,11 +49,11 @@ def projects_to_json(
     """Return an object for each project: its own tree, or the tree of its error."""
     projects = []
     for result in results:
-        if result.value is not None:
-            projects.append(make_tree(result.value, result.root))
-        elif result.error is not None:
-            tree = error_to_json(result.error, result.error.exit_code)
+        if isinstance(result.value, CubError):
+            tree = error_to_json(result.value, result.value.exit_code)
             projects.append({**tree, "root": result.root.as_posix()})
+        else:
+            projects.append(make_tree(result.value, result.root))
     return {"v": 1, "projects": projects}
 
 
@@ -74,6 +73,6 @@ def _run_in_project(
         root = find_project_root(base / folder)
         return ProjectResult(name, root, work(Project.load(root)))
     except CubError as error:
-        return ProjectResult(name, root, None, error)
+        return ProjectResult(name, root, error)
     except OSError as error:  # a folder on the way that may not be read
-        return ProjectResult(name, root, None, make_os_error(error, name, "cannot be read"))
+        return ProjectResult(name, root, make_os_error(error, name, "cannot be read"))

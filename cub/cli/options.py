@@ -9,14 +9,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cub.cli import output
-from cub.cli.parameters import make_option
+from cub.cli.parameters import make_option, require_at_most_one
 from cub.edit.plan import EditedPolicy
 from cub.errors import UsageError
+
+if TYPE_CHECKING:
+    from cub.project.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class GlobalOptions:
     verbose: bool = False
 
 
+Json = Annotated[bool, make_option("--json", "Print JSON.")]
 DryRun = Annotated[
     bool, make_option("--dry-run", "Show what would change, without writing anything.")
 ]
@@ -66,12 +70,9 @@ OPTIONS_PANEL = "Global options"
 
 
 def add_global_options(command: Any) -> None:
-    """Let a command, and those in it, take the global options; its own ones come first."""
+    """Let a command take the global options; its own ones come first."""
     own = {name for parameter in command.params for name in parameter.opts}
     command.params += [option for option in _list_declared_options() if not own & set(option.opts)]
-    for inner in getattr(command, "commands", {}).values():
-        if inner is not None:  # one that is not imported yet
-            add_global_options(inner)
 
 
 def get_global_options(context: typer.Context) -> GlobalOptions:
@@ -79,16 +80,28 @@ def get_global_options(context: typer.Context) -> GlobalOptions:
     return context.obj if isinstance(context.obj, GlobalOptions) else GlobalOptions(Path())
 
 
+def get_directory(context: typer.Context) -> Path:
+    """Return the directory that a command runs in: that of -C, or the current one."""
+    return get_global_options(context).directory
+
+
 def find_root(context: typer.Context) -> Path:
     """Return the root of the project that a command is about."""
     from cub.project.project import find_project_root
 
-    return find_project_root(get_global_options(context).directory)
+    return find_project_root(get_directory(context))
+
+
+def load_project(context: typer.Context) -> Project:
+    """Return the project that a command is about, with its configuration."""
+    from cub.project.project import Project
+
+    return Project.load(find_root(context))
 
 
 def find_start_folder(context: typer.Context, root: Path) -> str:
     """Return the directory in which a command is called, relative to the project's root."""
-    start = Path(os.path.realpath(get_global_options(context).directory))
+    start = Path(os.path.realpath(get_directory(context)))
     return start.relative_to(root).as_posix().removeprefix(".")
 
 
@@ -105,21 +118,17 @@ def _set_no_color(value: bool) -> None:
 def _set_quiet(context: typer.Context, value: bool) -> None:
     options = get_global_options(context)
     if value and not options.quiet:
-        context.obj = _require_one_level(replace(options, quiet=True))
+        require_at_most_one({"--quiet": True, "--verbose": options.verbose})
+        context.obj = replace(options, quiet=True)
         context.find_root().with_resource(output.mute_messages())
 
 
 def _set_verbose(context: typer.Context, value: bool) -> None:
     options = get_global_options(context)
     if value and not options.verbose:
-        context.obj = _require_one_level(replace(options, verbose=True))
+        require_at_most_one({"--quiet": options.quiet, "--verbose": True})
+        context.obj = replace(options, verbose=True)
         context.find_root().with_resource(_show_debug_log())
-
-
-def _require_one_level(options: GlobalOptions) -> GlobalOptions:
-    if options.quiet and options.verbose:
-        raise UsageError("--quiet cannot be used with --verbose", hint="pass one of them")
-    return options
 
 
 @contextmanager

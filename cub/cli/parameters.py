@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -84,6 +84,13 @@ def require_option_values(context: typer.Context) -> None:
         if any(isinstance(one, str) and not one.strip() for one in values):
             hint = "is a variable of your shell not set?"
             raise UsageError("the value is empty", where=parameter.opts[0], hint=hint)
+
+
+def require_at_most_one(options: Mapping[str, object]) -> None:
+    """Raise UsageError if two of these options are given; a value that is not given is false."""
+    first, second, *_ = [*(name for name, is_given in options.items() if is_given), "", ""]
+    if second:
+        raise UsageError(f"{first} cannot be used with {second}", hint="pass one of them")
 
 
 class _ValueReader(NamedTuple):

@@ -105,11 +105,9 @@ def _translate_option_use(error: Any, context: Any) -> tuple[str, str]:  # noqa:
 
 
 def _translate_missing(error: Any, context: Any) -> tuple[str, str]:
-    parameter = error.param
+    parameter, name = error.param, _name_parameter(error.param)
     if not isinstance(parameter, TyperArgument):
-        name = _name_parameter(parameter)
         return f"missing {name}", f"pass {name} {parameter.metavar or 'VALUE'}"
-    name = _name_parameter(parameter)
     if name == "TITLE":
         return "missing TITLE", f'pass a title, such as {context.command_path} "Fix the login"'
     usage = format_usage(context.command, context.command_path).replace(" [OPTIONS]", "")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from cub.actions.init_update import plan_init
+from cub.actions.init_update import plan_init, plan_update
+from cub.actions.remove import plan_remove
 from cub.cli import output
 from cub.cli.commands import init, remove, update
 from cub.cli.plan_command import PlanDisplay, run_plan_command
@@ -35,10 +37,10 @@ def show_section_demo(root: Path) -> None:
     moved = _run_step(
         root,
         "cub update --edited move",
-        lambda project: update.make_update_plan(project, "move"),
+        partial(plan_update, edited_policy="move"),
     )
     update.print_result(moved, PlanDisplay())
-    _run_step(root, "cub remove", remove.make_remove_plan)
+    _run_step(root, "cub remove", plan_remove)
     remove.print_result(root)
     _verify_text(agents.read_bytes())
 
@@ -63,7 +65,7 @@ def _select_edits(plan: Plan, path: str) -> Plan:
 
 def _show_refusal(root: Path) -> None:
     try:
-        _run_step(root, "cub update", update.make_update_plan)
+        _run_step(root, "cub update", plan_update)
     except CubError as error:
         output.print_error(error)
 

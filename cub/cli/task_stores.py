@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.options import find_root, get_global_options
-from cub.cli.parameters import make_option
+from cub.cli.options import get_directory, load_project
 from cub.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,16 +20,14 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="The task, or any unique p
 Ids = Annotated[
     list[str], typer.Argument(metavar="ID...", help="Tasks, or any unique parts of their IDs.")
 ]
-Json = Annotated[bool, make_option("--json", "Print JSON.")]
 _AGENT_VARIABLE = "CUB_AGENT"
 
 
 def open_task_stores(context: typer.Context, who: str | None = None) -> Stores:
     """Open the stores of the project here, for `who` or the caller."""
     from cub.actions.tasks.stores import open_stores
-    from cub.project.project import Project
 
-    project = Project.load(find_root(context))
+    project = load_project(context)
     output.print_warnings(project.config.warnings)
     return open_stores(project, who or os.environ.get(_AGENT_VARIABLE) or _get_user_name())
 
@@ -39,7 +36,7 @@ def read_file_argument(context: typer.Context, file: Path) -> bytes:
     """Return the bytes of FILE, relative to the directory that the command runs in."""
     from cub.files.single_file import read_single_file
 
-    data = read_single_file(get_global_options(context).directory / file, file.as_posix())
+    data = read_single_file(get_directory(context) / file, file.as_posix())
     if data is None:
         raise UsageError("no such file", where=file.as_posix())
     return data

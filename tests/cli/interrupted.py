@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
+from typer.core import TyperGroup
 
 from cub.actions.config_set import plan_config_set
-from cub.actions.init_update import InitOptions, plan_init
+from cub.actions.init_update import InitOptions, plan_init, plan_update
 from cub.actions.project_map import MapOptions, plan_map, render_map_file
+from cub.actions.remove import plan_remove
 from cub.actions.repair import plan_repair
 from cub.actions.run.past_attempts import PastAttempt
 from cub.actions.run.patch_plan import plan_patch
 from cub.actions.tasks.stores import plan_git_files
 from cub.cli.app import app, run_command_line
-from cub.cli.commands import remove, update
 from cub.edit.plan import Plan
 from cub.files import apply_plan, lock_project
 from cub.files.disk import Disk
@@ -112,7 +113,7 @@ def _init(project: Project) -> Plan:
 
 
 def _update(project: Project) -> Plan:
-    return update.make_update_plan(project, schedule_write=_uncached)
+    return plan_update(project, schedule_write=_uncached)
 
 
 def _map(project: Project) -> Plan:
@@ -173,7 +174,7 @@ def _apply(project: Project) -> Plan:
 CHANGES = {
     "init": Change(_bare, _init),
     "update": Change(_installed, _update),
-    "remove": Change(_installed, lambda project: remove.make_remove_plan(project, purge=True)),
+    "remove": Change(_installed, lambda project: plan_remove(project, purge=True)),
     "repair": Change(_broken, lambda project: plan_repair(project, 1, ())),
     "map": Change(_installed, _map),
     "config set": Change(
@@ -223,11 +224,12 @@ def commands() -> Iterator[str]:
 
 
 def _below(command: Any, path: tuple[str, ...]) -> Iterator[str]:
-    names = list(getattr(command, "commands", ()))
+    context = typer.Context(command)
+    names = command.list_commands(context) if isinstance(command, TyperGroup) else []
     if not names or command.invoke_without_command:
         yield " ".join(path)
     for name in names:
-        yield from _below(command.commands.get(name), (*path, name))
+        yield from _below(command.get_command(context, name), (*path, name))
 
 
 def run_writer(name: str, root: Path) -> int:

@@ -11,18 +11,16 @@ import typer
 
 from cub.cli import output
 from cub.cli.json_output import agents_to_json, proofs_to_json
-from cub.cli.options import find_root, find_start_folder
+from cub.cli.options import Json, find_start_folder, load_project
 from cub.cli.stop_signals import interrupt_at_signals
 
 if TYPE_CHECKING:
     from cub.actions.agent_context import ContextSource
     from cub.actions.agents.agent_proof import AgentProof, SourceProof
     from cub.actions.agents.agent_survey import AgentOverview, InstalledAgent
-    from cub.project.project import Project
 
 app = typer.Typer(add_completion=False, invoke_without_command=True, no_args_is_help=False)
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Names = Annotated[
     list[str] | None,
     typer.Argument(metavar="[NAME...]", help="Agents to start. [default: all installed agents]"),
@@ -61,7 +59,9 @@ def agents(context: typer.Context, json: Json = False) -> None:
         return
     from cub.actions.agents.agent_survey import survey_agents
 
-    project = _load_project(context, json=json)
+    project = load_project(context)
+    if not json:
+        output.print_warnings(project.config.warnings)
     folder = find_start_folder(context, project.root)
     overviews = survey_agents(project, os.environ, folder)
     if json:
@@ -70,27 +70,15 @@ def agents(context: typer.Context, json: Json = False) -> None:
     _print_overviews(overviews)
 
 
-def _load_project(context: typer.Context, *, json: bool) -> Project:
-    from cub.project.project import Project
-
-    project = Project.load(find_root(context))
-    if not json:
-        output.print_warnings(project.config.warnings)
-    return project
-
-
 def _print_overviews(overviews: Sequence[AgentOverview]) -> None:
     """Print how often each agent reads each text by itself, and then what is to be done."""
-    from cub.actions.agents.text_marks import Arrival
-
     numbers = [n for n, one in enumerate(overviews[0].sources) if _shorten_label(one) in _LEGEND]
     names = [_shorten_label(overviews[0].sources[number]) for number in numbers]
     rows = []
     for overview in overviews:
         agent = overview.agent
         sources = [overview.sources[number] for number in numbers if overview.sources]
-        counts = (Arrival(source.times, source.is_incomplete) for source in sources)
-        cells = [f"{overview.tokens:,}", *(count.to_text() for count in counts)]
+        cells = [f"{overview.tokens:,}", *map(_format_count, sources)]
         if not overview.sources:
             cells = ["not known", *("" for _ in names)]
         rows.append([agent.title, _format_version(agent), *cells])
@@ -105,19 +93,22 @@ def _print_overviews(overviews: Sequence[AgentOverview]) -> None:
 
 def _print_other_texts(overviews: Sequence[AgentOverview]) -> None:
     """Print how often each agent loads rules, imported files, and those of subdirectories."""
-    from cub.actions.agents.text_marks import Arrival
-
     known = [overview for overview in overviews if overview.sources]
     rows = []
     for number, source in enumerate(overviews[0].sources):
         if _shorten_label(source) not in _LEGEND:
-            found = (overview.sources[number] for overview in known)
-            counts = (Arrival(one.times, one.is_incomplete).to_text() for one in found)
+            counts = (_format_count(overview.sources[number]) for overview in known)
             rows.append((source.label.removesuffix(" (yours)"), *counts))
     if rows:
         output.print_line()
         names = [overview.agent.name for overview in known]
         output.print_table(("other text", *names), rows, prose=("other text",))
+
+
+def _format_count(source: ContextSource) -> str:
+    from cub.actions.agents.text_marks import Arrival
+
+    return Arrival(source.times, source.is_incomplete).to_text()
 
 
 def _shorten_label(source: ContextSource) -> str:
@@ -167,7 +158,9 @@ def prove(
     from cub.project.trust_store import load_trust
     from cub.store.store_paths import find_store_root
 
-    project = _load_project(context, json=json)
+    project = load_project(context)
+    if not json:
+        output.print_warnings(project.config.warnings)
     chosen = choose_agents(list_agents(project, os.environ, names or ()), names or ())
     trusted = None if trust else load_trust(find_store_root(project.root))
     folder = find_start_folder(context, project.root)

@@ -13,7 +13,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.context_options import ContextExecOptions, run_commands
-from cub.cli.options import get_global_options
+from cub.cli.options import get_directory
 from cub.cli.parameters import option, take_options
 from cub.cli.stop_signals import handle_stop_signals
 from cub.cli.task_stores import open_task_stores, read_file_argument
@@ -82,7 +82,8 @@ class CodeCommandOptions(ContextExecOptions):
         """Return the options of a session, with the texts of its files."""
         from cub.actions.code_session import CodeOptions
 
-        files = [read_file_argument(context, path) for path in self.system_files]
+        files = (read_file_argument(context, path) for path in self.system_files)
+        file_texts = (data.decode("utf-8", "replace") for data in files)
         return CodeOptions(
             self.model,
             self.permissions or "",
@@ -90,10 +91,7 @@ class CodeCommandOptions(ContextExecOptions):
             deny=self.deny,
             max_turns=self.max_turns,
             max_usd=self.max_usd,
-            system_texts=(
-                *self.system_texts,
-                *(data.decode("utf-8", "replace") for data in files),
-            ),
+            system_texts=(*self.system_texts, *file_texts),
             profile=self.profile,
             trusts_project=self.trust,
         )
@@ -112,7 +110,7 @@ def code(context: typer.Context, options: CodeCommandOptions) -> None:
     session_options = options.make_session_options(context)
     text = _read_prompt(options.prompt)
     stores = open_task_stores(context)
-    directory = get_global_options(context).directory
+    directory = get_directory(context)
     if code := _run_session(stores, directory, session_options, options, text):
         raise typer.Exit(code)
 

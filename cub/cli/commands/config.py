@@ -12,7 +12,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.json_output import make_result
-from cub.cli.options import Diff, DryRun, find_root
+from cub.cli.options import Diff, DryRun, find_root, load_project
 from cub.cli.parameters import make_option
 from cub.cli.plan_command import PlanDisplay, print_preview, run_plan_command
 from cub.text import UP_TO_DATE
@@ -162,9 +162,8 @@ def _set_user(key: str, words: str, show: PlanDisplay) -> Plan:
 
 def _load_layers(context: typer.Context, profile: str | None = None) -> tuple[Path, ResolvedConfig]:
     from cub.project.config_layers import resolve_config
-    from cub.project.project import Project
 
-    project = Project.load(find_root(context))
+    project = load_project(context)
     return project.root, resolve_config(project, os.environ, profile)
 
 

@@ -23,7 +23,7 @@ from cub.cli.context_output import (
     print_context_summary,
     print_task_files,
 )
-from cub.cli.options import get_global_options
+from cub.cli.options import get_directory
 from cub.cli.parameters import make_option, option, take_options
 from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.edit.plan import PlanWarning
@@ -155,7 +155,7 @@ def context(
         _list_task_files(context, task, options, json=json)
         return
     _require_alone("--explain", options.destinations if options.explain else {})
-    directory = get_global_options(context).directory
+    directory = get_directory(context)
     prompt, piped, warnings = _read_prompt(context, options.prompt, options.prompt_file)
     call = options.make_call(directory, task, prompt, piped)
     stores = open_task_stores(context)
@@ -197,7 +197,7 @@ def _list_task_files(
     }
     _require_alone("--list", {**texts, **options.destinations})
     selectors = parse_selectors(options.select)
-    directory = get_global_options(context).directory
+    directory = get_directory(context)
     print_task_files(open_task_stores(context), directory, selectors, json=json)
 
 
@@ -231,7 +231,7 @@ def _read_prompt(
 
 def _read_file(context: typer.Context, file: Path) -> bytes:
     """Return the bytes of a file; of a pipe, too, as `<(command)` of a shell is one."""
-    path = get_global_options(context).directory / file
+    path = get_directory(context) / file
     if path.is_fifo():
         return path.read_bytes()
     return read_file_argument(context, file)

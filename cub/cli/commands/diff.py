@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cub.cli import output
-from cub.cli.options import find_root, get_global_options
+from cub.cli.options import Json, find_root, get_directory
 from cub.cli.parameters import make_option
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ Shape = Annotated[
 def diff(
     context: typer.Context,
     revisions: Range = None,
-    json: Annotated[bool, make_option("--json", "Print JSON.")] = False,
+    json: Json = False,
     shape: Shape = "text",
 ) -> None:
     """Preview an update, or review a change between commits.
@@ -51,7 +51,7 @@ def diff(
     if revisions is None:
         _show_update(find_root(context), shape, json=json)
         return
-    folder = Path(os.path.realpath(get_global_options(context).directory))
+    folder = Path(os.path.realpath(get_directory(context)))
     root = folder if is_bare_repository(folder) else find_root(context)
     review = _make_review(root, revisions)
     _print_review(review, root, shape, json=json)
@@ -60,14 +60,14 @@ def diff(
 
 
 def _show_update(root: Path, shape: ReviewFormat, *, json: bool) -> None:
-    from cub.cli.commands import update
+    from cub.actions.init_update import plan_update
     from cub.cli.plan_command import PlanDisplay, make_plan_only, run_plan_command
     from cub.cli.review_format import format_plan_comment
 
     if shape == "text" or json:
-        run_plan_command(root, update.make_update_plan, PlanDisplay(json=json, diff=not json))
+        run_plan_command(root, plan_update, PlanDisplay(json=json, diff=not json))
         return
-    plan = make_plan_only(root, update.make_update_plan)
+    plan = make_plan_only(root, plan_update)
     output.print_warnings(plan.warnings)
     output.print_lines(format_plan_comment(plan))
 

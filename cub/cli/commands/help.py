@@ -71,7 +71,8 @@ def format_help(command: Any, context: typer.Context, width: int) -> Iterator[st
     for text in texts:
         yield from wrap_text(text, width)
         yield ""
-    yield from _format_usage_lines(command, context, width)
+    usage = format_usage(command, context.command_path)
+    yield from wrap_text(f"{add_style('Usage:', 'bold')} {usage}", width, " " * 7)
     for title, entries in _group_commands(command, context):
         column = max(len(name) for name in command.list_commands(context))
         yield from ("", add_style(f"{title}:", "bold"), *_format_entries(entries, width, column))
@@ -143,22 +144,15 @@ def _format_argument(argument: TyperArgument) -> str:
     return (name if argument.required else f"[{name}]") + ("..." if argument.nargs != 1 else "")
 
 
-def _format_usage_lines(command: Any, context: typer.Context, width: int) -> Iterator[str]:
-    usage = format_usage(command, context.command_path)
-    yield from wrap_text(f"{add_style('Usage:', 'bold')} {usage}", width, " " * 7)
-
-
 def _group_commands(command: Any, context: typer.Context) -> Iterator[tuple[str, list[HelpEntry]]]:
     """Yield the commands of a group with their summaries, under the titles that it gives them."""
     if not isinstance(command, TyperGroup):
         return
     groups = getattr(command, "command_groups", {"Commands": command.list_commands(context)})
     for title, names in groups.items():
-        commands = [(name, command.get_command(context, name)) for name in names]
-        yield (
-            title,
-            [HelpEntry(n, get_command_summary(c)) for n, c in commands if c and not c.hidden],
-        )
+        commands = ((name, command.get_command(context, name)) for name in names)
+        shown = ((name, inner) for name, inner in commands if inner and not inner.hidden)
+        yield title, [HelpEntry(name, get_command_summary(inner)) for name, inner in shown]
 
 
 def _group_parameters(
@@ -178,7 +172,7 @@ def _group_parameters(
 
 def _make_entry(option: TyperOption, context: typer.Context) -> HelpEntry:
     """Return an option's entry: short names first, and long ones in a column of their own."""
-    names = sorted((*option.opts, *option.secondary_opts), key=lambda n: (n.startswith("--"), n))
+    names = sorted(option.opts, key=lambda n: (n.startswith("--"), n))
     lead = "" if not names[0].startswith("--") else " " * 4
     value = get_value_name(option, context)
     default = get_default(option)

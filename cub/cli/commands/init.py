@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.options import Edited, GlobalOptions, Prune, resolve_path_argument
+from cub.cli.options import Edited, Prune, get_directory, resolve_path_argument
 from cub.cli.parameters import make_option, take_options
 from cub.cli.plan_command import (
     PlanDisplay,
@@ -80,8 +80,7 @@ def init(
     from cub.project.checkout_state import STATE_FILE
     from cub.project.project import find_project_root
 
-    global_options: GlobalOptions = context.obj
-    folder = global_options.directory
+    folder = get_directory(context)
     root = find_project_root(folder)
     is_new = not (root / STATE_FILE).exists()
     chosen = choose_agents(agents or (), DiskTree(root), find_installed_agents(os.environ))

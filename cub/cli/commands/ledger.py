@@ -17,8 +17,9 @@ from cub.cli.event_format import (
     format_dollars,
     format_event,
 )
+from cub.cli.options import Json
 from cub.cli.parameters import make_option
-from cub.cli.task_stores import Id, Json, open_task_stores
+from cub.cli.task_stores import Id, open_task_stores
 from cub.cli.time_format import format_local_time
 from cub.store.events import Event, describe_outcome, get_usage, tokens_to_json
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cub.cli import output
-from cub.cli.options import GlobalOptions
-from cub.cli.parameters import option, take_options
+from cub.cli.options import get_directory, get_global_options
+from cub.cli.parameters import option, require_at_most_one, take_options
 from cub.cli.plan_command import (
     PlanDisplay,
     ProgressBar,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from cub.files.internal_files import ScheduleWrite
     from cub.project.project import Project
     from cub.repomap.map_types import MapOmission
-    from cub.repomap.ranking.symbol_rank import Symbol
     from cub.repomap.repo_map import RepoMap
     from cub.repomap.stack.facts import ProjectCommand
 
@@ -72,13 +71,11 @@ class MapCommandOptions:
     )
     explain: str | None = option("--explain NAME", "Explain the rank of a symbol.", None)
 
-    def require_one_mode(self) -> None:
-        """Raise UsageError if two options ask for different results."""
+    @property
+    def modes(self) -> dict[str, bool]:
+        """Return the options that ask for different results, and whether they are given."""
         modes = {"--stdout": self.stdout, "--check": self.check, "--json": self.json}
-        modes["--explain"] = self.explain is not None
-        first, second, *_ = [*(name for name, is_given in modes.items() if is_given), "", ""]
-        if second:
-            raise UsageError(f"{first} cannot be used with {second}", hint="pass one of them")
+        return {**modes, "--explain": self.explain is not None}
 
 
 @app.command(name="map")
@@ -94,12 +91,11 @@ def draw(context: typer.Context, options: MapCommandOptions, path: Where = None)
     from cub.actions.project_map import MapOptions
     from cub.project.project import find_project_root
 
-    global_options: GlobalOptions = context.obj
-    verbose, start = global_options.verbose, global_options.directory / (path or "")
+    verbose, start = get_global_options(context).verbose, get_directory(context) / (path or "")
     folder = Path(os.path.realpath(start))
     root = find_project_root(start)
     part = folder.relative_to(root).as_posix() if path and folder != root else ""
-    options.require_one_mode()
+    require_at_most_one(options.modes)
     if options.check and part:
         raise UsageError("there is no map of a part to check", hint="leave PATH out")
     with ProgressBar() as bar:
@@ -206,18 +202,16 @@ def _command_to_json(command: ProjectCommand) -> Tree:
 
 def _list_symbols(repo_map: RepoMap) -> list[Tree]:
     users = Counter(chain.from_iterable(repo_map.graph.uses))
-    ranked = enumerate(repo_map.symbols, 1)
-    return [_symbol_to_json(row, rank, users[row.definition_index]) for rank, row in ranked]
-
-
-def _symbol_to_json(row: Symbol, rank: int, users: int) -> Tree:
-    return {
-        "rank": rank,
-        **row.definition._asdict(),
-        "path": row.path,
-        "score": round(row.score, 6),
-        "users": users,
-    }
+    return [
+        {
+            "rank": rank,
+            **row.definition._asdict(),
+            "path": row.path,
+            "score": round(row.score, 6),
+            "users": users[row.definition_index],
+        }
+        for rank, row in enumerate(repo_map.symbols, 1)
+    ]
 
 
 def explain_symbol(repo_map: RepoMap, name: str) -> Iterator[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,10 +13,6 @@ from cub.cli import output
 from cub.cli.options import Edited, find_root
 from cub.cli.parameters import make_option, take_options
 from cub.cli.plan_command import PlanDisplay, run_plan_command
-
-if TYPE_CHECKING:
-    from cub.edit.plan import EditedPolicy, Plan
-    from cub.project.project import Project
 
 app = typer.Typer(add_completion=False)
 
@@ -40,10 +37,12 @@ def remove(
 
     Example: cub remove --dry-run
     """
+    from cub.actions.remove import plan_remove
+
     root = find_root(context)
     plan = run_plan_command(
         root,
-        lambda project: make_remove_plan(project, purge, edited),
+        partial(plan_remove, purge=purge, edited_policy=edited),
         show,
         confirm=_require_confirmation if purge and not yes else None,
         removes_stores=purge,
@@ -52,15 +51,6 @@ def remove(
         output.print_message("Nothing to remove: cub has no files here.")
     elif not show.is_read_only:
         print_result(root)
-
-
-def make_remove_plan(
-    project: Project, purge: bool = False, edited_policy: EditedPolicy = "refuse"
-) -> Plan:
-    """Make the plan of `cub remove`."""
-    from cub.actions.remove import plan_remove
-
-    return plan_remove(project, purge=purge, edited_policy=edited_policy)
 
 
 def print_result(root: Path) -> None:

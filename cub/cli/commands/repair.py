@@ -11,7 +11,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.json_output import repair_to_json
-from cub.cli.options import find_root, get_global_options, resolve_path_argument
+from cub.cli.options import find_root, get_directory, resolve_path_argument
 from cub.cli.parameters import make_option
 from cub.cli.plan_command import PlanDisplay, run_plan_command
 from cub.errors import CubError
@@ -42,7 +42,7 @@ def repair(
 
     Example: cub repair --apply 1
     """
-    root, directory = find_root(context), get_global_options(context).directory
+    root, directory = find_root(context), get_directory(context)
     paths = tuple(resolve_path_argument(root, directory, path) for path in files or ())
     if apply is None:
         broken = show_choices(root, paths, json=json)

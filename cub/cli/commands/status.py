@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
 from cub.cli import output
-from cub.cli.json_output import JsonObject, status_to_json
+from cub.cli.json_output import JsonObject, make_result
 from cub.cli.many_projects import (
     Dirs,
     ProjectResult,
@@ -16,8 +17,8 @@ from cub.cli.many_projects import (
     format_error_cell,
     projects_to_json,
 )
-from cub.cli.options import find_root, get_global_options
-from cub.cli.parameters import make_option
+from cub.cli.options import Json, get_directory, load_project
+from cub.errors import CubError
 
 if TYPE_CHECKING:
     from cub.actions.project_status import FileStatus
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-Json = Annotated[bool, make_option("--json", "Print JSON.")]
 _HEADER = ("file", "owner", "state", "tokens", "read by")
 _PROSE = ("state", "read by")
 # What states and figures mean, for those that a table has.
@@ -51,7 +51,7 @@ class _Table(NamedTuple):
     is_initialized: bool
 
     def tree(self, root: Path) -> JsonObject:
-        return status_to_json(self.rows, self.warnings, root)
+        return make_result(root, self.warnings, files=[asdict(row) for row in self.rows])
 
 
 @app.command()
@@ -60,13 +60,10 @@ def status(context: typer.Context, dirs: Dirs = None, json: Json = False) -> Non
 
     Example: cub status --json
     """
-    from cub.project.project import Project
-
     if dirs:
-        directory = get_global_options(context).directory
-        _print_many(for_each_project(directory, dirs, _table), json=json)
+        _print_many(for_each_project(get_directory(context), dirs, _table), json=json)
         return
-    project = Project.load(find_root(context))
+    project = load_project(context)
     table = _table(project)
     if json:
         output.print_json(table.tree(project.root))
@@ -106,7 +103,7 @@ def _print_many(results: list[ProjectResult[_Table]], *, json: bool) -> None:
     else:
         rows = [row for result in results for row in _make_rows(result)]
         _print_table(("project", *_HEADER), rows)
-    if any(result.error for result in results):
+    if any(isinstance(result.value, CubError) for result in results):
         raise typer.Exit(1)
 
 
@@ -117,9 +114,8 @@ def _print_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
 
 
 def _make_rows(result: ProjectResult[_Table]) -> list[tuple[str, ...]]:
-    if result.value is None:
-        state = format_error_cell(result.error) if result.error else ""
-        return [(result.name, "", "", state, "", "")]
+    if isinstance(result.value, CubError):
+        return [(result.name, "", "", format_error_cell(result.value), "", "")]
     if not result.value.is_initialized:
         return [(result.name, "", "", "no cub yet", "", "")]
     return [(result.name, *_make_cells(row)) for row in result.value.rows]

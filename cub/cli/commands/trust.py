@@ -11,7 +11,7 @@ import typer
 from cub.cli import output
 from cub.cli.context_options import format_command
 from cub.cli.json_output import JsonObject
-from cub.cli.options import get_global_options
+from cub.cli.options import get_directory
 from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError
 
@@ -53,7 +53,7 @@ def trust(
     if not show and find_current_attempt(stores.root):
         raise CubError("commands cannot be trusted inside an attempt")
     proposed = list_unconfigured_checks(stores, os.environ)
-    reader = make_text_reader(stores.project, get_global_options(context).directory)
+    reader = make_text_reader(stores.project, get_directory(context))
     scripts = list_context_scripts(reader)
     if revoke:
         save_trust(stores.root, None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +17,7 @@ from cub.cli.many_projects import (
     format_error_cell,
     projects_to_json,
 )
-from cub.cli.options import Edited, GlobalOptions, Prune
+from cub.cli.options import Edited, Prune, get_directory
 from cub.cli.parameters import make_option, take_options
 from cub.cli.plan_command import (
     PlanDisplay,
@@ -24,11 +25,10 @@ from cub.cli.plan_command import (
     defer_cache_writes,
     run_plan_command,
 )
-from cub.errors import UsageError
+from cub.errors import CubError, UsageError
 
 if TYPE_CHECKING:
-    from cub.edit.plan import EditedPolicy, Plan
-    from cub.project.project import Project
+    from cub.edit.plan import Plan
 
 app = typer.Typer(add_completion=False)
 
@@ -61,23 +61,21 @@ def update(
 
     Example: cub update --check
     """
+    from cub.actions.init_update import plan_update
     from cub.project.project import find_project_root
 
-    options: GlobalOptions = context.obj
+    directory = get_directory(context)
     show = replace(show, check=check)
 
-    def make_plan(project: Project, **options: Any) -> Plan:
-        return make_update_plan(project, edited, prune=prune, check=check, **options)
-
+    make_plan = partial(plan_update, edited_policy=edited, prune=prune, check=check)
     if dirs and check and not show.diff:
-        _check_many(for_each_project(options.directory, dirs, make_plan), json=show.json)
+        _check_many(for_each_project(directory, dirs, make_plan), json=show.json)
         return
-    folder = options.directory / _require_single(dirs) if dirs else options.directory
+    folder = directory / _require_single(dirs) if dirs else directory
     root = find_project_root(folder)
     with ProgressBar() as bar, defer_cache_writes(show) as schedule_write:
-        plan = run_plan_command(
-            root, lambda p: make_plan(p, progress=bar, schedule_write=schedule_write), show
-        )
+        timed = partial(make_plan, progress=bar, schedule_write=schedule_write)
+        plan = run_plan_command(root, timed, show)
     if not (show.json or show.diff or show.dry_run):
         print_result(plan, show)
     if check and plan.shared_edits:
@@ -99,25 +97,16 @@ def _check_many(results: list[ProjectResult[Plan]], *, json: bool) -> None:
     else:
         rows = [_make_row(result) for result in results]
         output.print_table(("project", "state", "files"), rows, prose=("state", "files"))
-    if any(result.error or (result.value and result.value.shared_edits) for result in results):
+    if any(isinstance(one.value, CubError) or one.value.shared_edits for one in results):
         raise typer.Exit(1)
 
 
 def _make_row(result: ProjectResult[Plan]) -> tuple[str, str, str]:
-    if result.value is None:
-        return result.name, format_error_cell(result.error) if result.error else "", ""
+    if isinstance(result.value, CubError):
+        return result.name, format_error_cell(result.value), ""
     paths = [edit.path for edit in result.value.shared_edits]
     count = f"{len(paths)} would change" if paths else "up to date"
     return result.name, count, ", ".join(paths)
-
-
-def make_update_plan(
-    project: Project, edited_policy: EditedPolicy = "refuse", **options: Any
-) -> Plan:
-    """Make the plan of `cub update`; `options` are those of `plan_update`."""
-    from cub.actions.init_update import plan_update
-
-    return plan_update(project, edited_policy=edited_policy, **options)
 
 
 def print_result(plan: Plan, show: PlanDisplay) -> None:

@@ -95,15 +95,10 @@ class _CommandLine(CompletionPlace):
         return word.startswith("-") and len(word) > 1 and not self.only_arguments
 
     def _find_option(self, name: str) -> TyperOption | None:
-        """Return the option of a name: of the command, or of cub itself."""
-        context = self.context
-        while context is not None:
-            for option in context.command.get_params(context):
-                names = (*option.opts, *option.secondary_opts)
-                if isinstance(option, TyperOption) and name in names:
-                    return option
-            context = context.parent.find_root() if context.parent is not None else None
-        return None
+        """Return the command's option of a name; it has the global options as well."""
+        options = self.context.command.get_params(self.context)
+        found = (one for one in options if isinstance(one, TyperOption) and name in one.opts)
+        return next(found, None)
 
 
 def list_candidates(
@@ -159,8 +154,7 @@ def find_value_source(parameter: CompletableParameter) -> ValueSource | None:
 def _iter_option_names(completion: _CommandLine) -> Iterator[Candidate]:
     context, word = completion.context, completion.current_word
     for option in context.command.get_params(context):
-        names = (*option.opts, *option.secondary_opts)
-        for name in names if isinstance(option, TyperOption) and not option.hidden else ():
+        for name in option.opts if isinstance(option, TyperOption) and not option.hidden else ():
             if name.startswith(word) and (name.startswith("--") or len(word) == 1):
                 yield name, option.help or ""
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cub.cli import output
-from cub.cli.parameters import make_option, take_options
+from cub.cli.options import Json
+from cub.cli.parameters import make_option, require_at_most_one, take_options
 from cub.cli.plan_command import PlanDisplay, run_plan_command
-from cub.cli.task_stores import Id, Json, open_task_stores
+from cub.cli.task_stores import Id, open_task_stores
 from cub.errors import CubError, UsageError
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ def show(context: typer.Context, key: Id, patch: Patch = False, json: Json = Fal
     from cub.actions.run.patch_plan import read_patch
     from cub.masking import mask_text
 
-    if patch and json:
-        raise UsageError("--patch cannot be used with --json", hint="pass one of them")
+    require_at_most_one({"--patch": patch, "--json": json})
     stores = open_task_stores(context)
     task = list_task_attempts(stores, key)
     if patch:
@@ -142,8 +142,7 @@ def _follow(stores: Stores, which: str, number: int | None, shown: AgentLogPrint
         is_run_here,
     )
 
-    if number is not None:
-        raise UsageError("--attempt cannot be used with --follow", hint="pass one of them")
+    require_at_most_one({"--attempt": number is not None, "--follow": True})
     is_whole = bool(which) and is_run_here(stores, which)
     run, task = which if is_whole else "" if which else find_alive_run(stores), ""
     if not run:

@@ -12,8 +12,15 @@ from typer.core import TyperGroup
 
 from cub.cli import output
 from cub.cli.context_options import ContextExecOptions, confirm_commands
-from cub.cli.parameters import make_option, option, require_option_values, take_options
-from cub.cli.task_stores import Json, open_task_stores
+from cub.cli.options import Json
+from cub.cli.parameters import (
+    make_option,
+    option,
+    require_at_most_one,
+    require_option_values,
+    take_options,
+)
+from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError, UsageError
 from cub.text import suggest_similar
 
@@ -157,8 +164,7 @@ def _read_words(
     from cub.actions.run.run_options import require_consistent
 
     words = context.meta.get(_TEXTS, ())
-    if words and resume:
-        raise UsageError("--resume cannot be used with a task", hint="pass one of them")
+    require_at_most_one({"--resume": resume, "a task": words})
     if len(words) == 1 and words[0].strip() and not words[0].split()[1:]:
         stores = open_task_stores(context, "cub run")
         options = replace(options, task=_find_task(stores, options, words[0]))
@@ -189,8 +195,7 @@ def _find_task(stores: Stores, options: RunOptions, word: str) -> str:
         for command in app.registered_commands
         if command.callback
     ]
-    if options.task:
-        raise UsageError("--task cannot be used with another task", hint="pass one of them")
+    require_at_most_one({"--task": options.task, "another task": word})
     tasks = stores.backend.read_tasks()
     if suggest_similar(word, commands) and not list_ids_with_prefix(word, tasks.all_ids):
         hint = "run `cub run --help` to list its commands"

@@ -12,32 +12,26 @@ from cub.cli.commands.task.edit import add, dep, edit
 from cub.cli.commands.task.import_export import export, import_
 from cub.cli.commands.task.list_tasks import list_, ready, stats
 from cub.cli.commands.task.show import show
-from cub.cli.commands.task.transitions import (
-    claim_task,
-    close_tasks,
-    delete_tasks,
-    park_tasks,
-    reopen_tasks,
-)
+from cub.cli.commands.task.transitions import claim, close, delete, park, reopen
 from cub.errors import UsageError
 
-_COMMANDS: dict[str, Callable[..., None]] = {
-    "add": add,
-    "edit": edit,
-    "list": list_,
-    "ready": ready,
-    "show": show,
-    "stats": stats,
-    "claim": claim_task,
-    "close": close_tasks,
-    "reopen": reopen_tasks,
-    "park": park_tasks,
-    "delete": delete_tasks,
-    "import": import_,
-    "export": export,
-}
+_COMMANDS: tuple[Callable[..., None], ...] = (
+    add,
+    edit,
+    list_,
+    ready,
+    show,
+    stats,
+    claim,
+    close,
+    reopen,
+    park,
+    delete,
+    import_,
+    export,
+)
 # Names that other tools have.
-_HIDDEN_COMMANDS: dict[str, Callable[..., None]] = {"start": claim_task, "done": close_tasks}
+_HIDDEN_COMMANDS: dict[str, Callable[..., None]] = {"start": claim, "done": close}
 
 
 class _TaskCommands(TyperGroup):
@@ -64,7 +58,7 @@ def task() -> None:
 
 
 app.add_typer(dep, name="dep")
-for name, command in _COMMANDS.items():
-    app.command(name=name)(command)
+for command in _COMMANDS:
+    app.command(name=command.__name__.rstrip("_"))(command)
 for name, command in _HIDDEN_COMMANDS.items():
     app.command(name=name, hidden=True)(command)

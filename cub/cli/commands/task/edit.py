@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cub.cli import output
-from cub.cli.parameters import make_option, option, take_options
+from cub.cli.options import Json
+from cub.cli.parameters import make_option, option, require_at_most_one, take_options
 from cub.cli.task_stores import (
     Id,
-    Json,
     open_task_stores,
     print_created_files,
     print_task_result,
@@ -99,11 +99,11 @@ def add(
 
     Example: cub task add "Bake the bread" -p 1 --label oven
     """
-    from cub.actions.tasks.task_edits import add_task as put
+    from cub.actions.tasks.task_edits import add_task
 
     fields = options.read_fields(context, title=title, parent=parent, depends_on=depends_on)
     stores = open_task_stores(context)
-    result = put(stores, fields)
+    result = add_task(stores, fields)
     _trust_checks(stores, options.check)
     if json:
         print_task_result(stores, result, "", json=True)
@@ -138,10 +138,9 @@ def edit(
 
     Example: cub task edit k3f9a --priority 0 --label oven
     """
-    from cub.actions.tasks.task_edits import edit_task as change
+    from cub.actions.tasks.task_edits import edit_task
 
-    if options.check and no_checks:
-        raise UsageError("--check cannot be used with --no-checks", hint="pass one of them")
+    require_at_most_one({"--check": options.check, "--no-checks": no_checks})
     others: dict[str, Any] = {"checks": []} if no_checks else {}
     fields = options.read_fields(context, title=title, parent=parent, **others)
     stores = open_task_stores(context)
@@ -149,7 +148,7 @@ def edit(
     if all(value is None for value in (*asdict(fields).values(), unlabel, note)):
         result = edit_in_editor(stores, key)
     else:
-        result = change(stores, key, fields, unlabel=unlabel or (), note=note)
+        result = edit_task(stores, key, fields, unlabel=unlabel or (), note=note)
         _trust_checks(stores, options.check)
     print_task_result(stores, result, "Changed", json=json)
 
@@ -202,8 +201,7 @@ def _trust_checks(stores: Stores, checks: Sequence[str]) -> None:
 def _read_description(
     context: typer.Context, description: str | None, file: Path | None
 ) -> str | None:
-    if description is not None and file is not None:
-        raise UsageError("--description cannot be used with --file", hint="pass one of them")
+    require_at_most_one({"--description": description is not None, "--file": file is not None})
     if description == "-":
         return sys.stdin.buffer.read().decode("utf-8", "surrogateescape").rstrip("\n")
     if file is None:

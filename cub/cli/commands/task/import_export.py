@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.options import DryRun, GlobalOptions
+from cub.cli.options import DryRun, Json, get_directory
 from cub.cli.parameters import make_option
-from cub.cli.task_stores import Json, open_task_stores, print_created_files, read_file_argument
+from cub.cli.task_stores import open_task_stores, print_created_files, read_file_argument
 
 if TYPE_CHECKING:
     from cub.actions.tasks.import_export import ImportResult
@@ -93,8 +93,7 @@ def _write_file(context: typer.Context, stores: Stores, file: Path, data: bytes)
     from cub.files import lock_project
     from cub.files.single_file import read_single_file, replace_single_file
 
-    options: GlobalOptions = context.obj
-    shown, path = file.as_posix(), options.directory / file
+    shown, path = file.as_posix(), get_directory(context) / file
     inside = Path(os.path.realpath(path)).is_relative_to(stores.root)
     with lock_project(stores.root) if inside else nullcontext():
         replace_single_file(path, read_single_file(path, shown), data, shown)

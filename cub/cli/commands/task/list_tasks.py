@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
+from cub.cli.options import Json
 from cub.cli.parameters import make_option, require_option_values
-from cub.cli.task_stores import Json, open_task_stores
+from cub.cli.task_stores import open_task_stores
 from cub.cli.terminal import TextStyle
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from cub.cli import output
-from cub.cli.task_stores import Id, Json, open_task_stores
+from cub.cli.options import Json
+from cub.cli.task_stores import Id, open_task_stores
 from cub.cli.time_format import format_time_with_age, localize_timestamps
 from cub.store.task_schema import PARKED
 

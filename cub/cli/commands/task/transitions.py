@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cub.cli import output
+from cub.cli.options import Json
 from cub.cli.parameters import make_option
-from cub.cli.task_stores import Id, Ids, Json, open_task_stores, print_task_result
+from cub.cli.task_stores import Id, Ids, open_task_stores, print_task_result
 from cub.errors import CubError, UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ Force = Annotated[
 ]
 
 
-def claim_task(
+def claim(
     context: typer.Context,
     key: Id,
     name: Annotated[
@@ -46,17 +47,17 @@ def claim_task(
     Example: cub task claim k3f9a --as codex
     """
     from cub.actions.tasks.current_attempt import find_current_attempt
-    from cub.actions.tasks.transitions import claim_task as take
+    from cub.actions.tasks.transitions import claim_task
 
     stores = open_task_stores(context, name)
     if attempt := find_current_attempt(stores.root):
         attempt.require_own_task(stores.backend.read_tasks(), [key], "claim")
         _answer(stores, attempt.task_id, f"{attempt.task_id} is already yours.", json=json)
         return
-    print_task_result(stores, take(stores, key), "Claimed", json=json)
+    print_task_result(stores, claim_task(stores, key), "Claimed", json=json)
 
 
-def close_tasks(
+def close(
     context: typer.Context,
     keys: Ids,
     reason: Reason = None,
@@ -71,44 +72,44 @@ def close_tasks(
     Example: cub task close k3f9a -m "The oven was cold"
     """
     from cub.actions.tasks.current_attempt import find_current_attempt
-    from cub.actions.tasks.transitions import close_tasks as end
+    from cub.actions.tasks.transitions import close_tasks
 
     stores = open_task_stores(context)
     if attempt := find_current_attempt(stores.root):
         attempt.require_own_task(stores.backend.read_tasks(), keys, "close")
         name = reason or "done"
         if not attempt.request_close(name, message):
-            end(stores, keys, name, message)
+            close_tasks(stores, keys, name, message)
         _answer(stores, attempt.task_id, attempt.describe_request(name), json=json)
         return
-    print_task_result(stores, end(stores, keys, reason, message), "Closed", json=json)
+    print_task_result(stores, close_tasks(stores, keys, reason, message), "Closed", json=json)
 
 
-def reopen_tasks(context: typer.Context, keys: Ids, json: Json = False) -> None:
+def reopen(context: typer.Context, keys: Ids, json: Json = False) -> None:
     """Reopen closed, parked, claimed, or deleted tasks.
 
     Example: cub task reopen k3f9a
     """
-    from cub.actions.tasks.transitions import reopen_tasks as again
+    from cub.actions.tasks.transitions import reopen_tasks
 
     stores = open_task_stores(context)
     _refuse_in_attempt(stores, keys, "reopen")
-    print_task_result(stores, again(stores, keys), "Reopened", json=json)
+    print_task_result(stores, reopen_tasks(stores, keys), "Reopened", json=json)
 
 
-def park_tasks(context: typer.Context, keys: Ids, message: Note = "", json: Json = False) -> None:
+def park(context: typer.Context, keys: Ids, message: Note = "", json: Json = False) -> None:
     """Park tasks until you reopen them.
 
     Example: cub task park k3f9a -m "Waits for the new oven"
     """
-    from cub.actions.tasks.transitions import park_tasks as aside
+    from cub.actions.tasks.transitions import park_tasks
 
     stores = open_task_stores(context)
     _refuse_in_attempt(stores, keys, "park")
-    print_task_result(stores, aside(stores, keys, message), "Parked", json=json)
+    print_task_result(stores, park_tasks(stores, keys, message), "Parked", json=json)
 
 
-def delete_tasks(
+def delete(
     context: typer.Context,
     keys: Ids,
     recursive: Recursive = False,
@@ -124,13 +125,13 @@ def delete_tasks(
 
     Example: cub task delete k3f9a --yes
     """
-    from cub.actions.tasks.task_edits import delete_tasks as hide
+    from cub.actions.tasks.task_edits import delete_tasks
 
     stores = open_task_stores(context)
     _refuse_in_attempt(stores, keys, "delete")
     if not yes:
         keys, recursive = _confirm_deletion(stores, keys, recursive, force), False
-    result = hide(stores, keys, message, recursive=recursive, force=force)
+    result = delete_tasks(stores, keys, message, recursive=recursive, force=force)
     print_task_result(stores, result, "Deleted", json=json)
     if stores.backend.can_restore_deleted and not json:
         output.print_message("Run `cub task reopen ID` to restore a deleted task.")
