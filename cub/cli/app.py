@@ -45,7 +45,7 @@ class _Context(typer.Context):
 
     def __init__(self, command: Any, **settings: Any) -> None:
         super().__init__(command, **settings)
-        convert_plain_values(command.get_params(self))
+        convert_plain_values(command.get_params(self))  # with the option --help
 
     def get_help(self) -> str:
         """Return the command's help, as wide as the terminal; typer would print it itself."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cub.cli import output
@@ -10,8 +11,6 @@ from cub.cli.json_output import JsonObject, make_result
 from cub.text import join_first
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cub.actions.build_context import ContextBuild
     from cub.actions.tasks.stores import Stores
     from cub.context.assembly import AssembledContext

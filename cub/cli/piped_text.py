@@ -44,12 +44,11 @@ def read_piped_text(patience: float = _PATIENCE) -> PipedText:
 
 def read_requested_text(option: str) -> PipedText:
     """Return the text that an option takes from stdin. Raises UsageError if there is none."""
+    hint = "send the text through a pipe or from a file"
     if sys.stdin is not None and sys.stdin.isatty():
-        hint = "send the text through a pipe or from a file"
         raise UsageError(f"{option} reads stdin, but stdin is a terminal", hint=hint)
     piped = wait_for_text()
     if not piped.text.strip():
-        hint = "send the text through a pipe or from a file"
         raise UsageError(f"{option} reads stdin, but stdin is empty", hint=hint)
     return piped
 

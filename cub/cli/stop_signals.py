@@ -6,12 +6,9 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
 
 from cub.cli import output
-
-if TYPE_CHECKING:
-    from cub.processes.command import StopRequest
+from cub.processes.command import StopRequest
 
 _SignalHandler = Callable[[int, FrameType | None], object] | signal.Handlers
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
@@ -39,8 +36,6 @@ def handle_stop_signals(message: str) -> Iterator[StopRequest]:
 
     Inside another such context, a stop is requested of that one as well, without its listener.
     """
-    from cub.processes.command import StopRequest
-
     stop = StopRequest()
     with _replace_handlers(_SIGNALS, _Handler(stop, message)) as old_handlers:
         try:

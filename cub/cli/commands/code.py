@@ -18,13 +18,13 @@ from cub.cli.parameters import option, take_options
 from cub.cli.stop_signals import handle_stop_signals
 from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.errors import UsageError
+from cub.processes.command import StopRequest
 
 if TYPE_CHECKING:
     from cub.actions.code_session import CodeOptions, PreparedSession
     from cub.actions.tasks.stores import Stores
     from cub.agent.executor import ApprovalRequest
     from cub.cli.session_output import SessionPrinter
-    from cub.processes.command import StopRequest
 
 app = typer.Typer(add_completion=False)
 

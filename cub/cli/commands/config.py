@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from json import dumps
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +18,7 @@ from cub.text import UP_TO_DATE
 
 if TYPE_CHECKING:
     from cub.edit.plan import Plan
-    from cub.project.config_layers import ConfigValue, ResolvedConfig
+    from cub.project.config_layers import ConfigValue
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -56,12 +55,14 @@ def show(context: typer.Context, json: Json = False, profile: Profile = None) ->
     Example: cub config show --profile fast
     """
     from cub.config_edit.yaml_text import format_yaml
+    from cub.project.config_layers import resolve_config
 
-    root, layers = _load_layers(context, profile)
+    project = load_project(context)
+    layers = resolve_config(project, os.environ, profile)
     rows = [replace(row, value=_hide_key(row.key, row.value)) for row in layers.list_values()]
     if json:
         settings = [_value_to_json(row) for row in rows]
-        output.print_json(make_result(root, layers.warnings, settings=settings))
+        output.print_json(make_result(project.root, layers.warnings, settings=settings))
         return
     output.print_warnings(layers.warnings)
     lines = [(row.key, format_yaml(row.value), row.where or row.origin) for row in rows]
@@ -74,7 +75,9 @@ def get(context: typer.Context, key: Key, json: Json = False) -> None:
 
     Example: cub config get run.max_attempts
     """
-    value = _load_layers(context)[1].find_value(key)
+    from cub.project.config_layers import resolve_config
+
+    value = resolve_config(load_project(context), os.environ).find_value(key)
     if json:
         output.print_json({"v": 1, **_value_to_json(value)})
     elif isinstance(value.value, str):
@@ -158,13 +161,6 @@ def _set_user(key: str, words: str, show: PlanDisplay) -> Plan:
     for edit in plan.edits:
         replace_single_file(file, edit.before, edit.after or b"", edit.path)
     return plan
-
-
-def _load_layers(context: typer.Context, profile: str | None = None) -> tuple[Path, ResolvedConfig]:
-    from cub.project.config_layers import resolve_config
-
-    project = load_project(context)
-    return project.root, resolve_config(project, os.environ, profile)
 
 
 def _hide_key(name: str, value: Any) -> Any:

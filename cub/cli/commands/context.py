@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -30,8 +31,6 @@ from cub.edit.plan import PlanWarning
 from cub.errors import CubError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from cub.actions.build_context import ContextBuild, ContextCall
     from cub.actions.context_settings import ContextOptions
     from cub.context.assembly import AssembledContext

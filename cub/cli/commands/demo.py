@@ -23,10 +23,10 @@ import cub
 from cub.cli import output
 from cub.cli.parameters import make_option
 from cub.cli.stop_signals import handle_stop_signals, ignore_stop_signals
+from cub.processes.command import StopRequest
 
 if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
-    from cub.processes.command import StopRequest
 
 
 app = typer.Typer(add_completion=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -25,8 +25,6 @@ from cub.errors import CubError, UsageError
 from cub.text import list_similar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cub.actions.project_map import MapFile, MapOptions
     from cub.edit.plan import Plan
     from cub.files.internal_files import ScheduleWrite

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,8 +17,6 @@ from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from cub.actions.run.command_trust import Executable
 
 app = typer.Typer(add_completion=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -25,10 +25,8 @@ from cub.cli.plan_command import (
     defer_cache_writes,
     run_plan_command,
 )
+from cub.edit.plan import Plan
 from cub.errors import CubError, UsageError
-
-if TYPE_CHECKING:
-    from cub.edit.plan import Plan
 
 app = typer.Typer(add_completion=False)
 

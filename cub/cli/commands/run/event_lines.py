@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cub.cli.event_format import format_duration, format_same_attempt, format_usage
 from cub.cli.terminal import add_style
 from cub.cli.time_format import format_local_time
-from cub.store.events import describe_outcome, get_usage
-
-if TYPE_CHECKING:
-    from cub.store.events import Event
+from cub.store.events import Event, describe_outcome, get_usage
 
 _ENDS = {
     "done": "Done: no ready tasks left",
