@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cub.cli import output
 from cub.cli.parameters import option
+from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.text import cut_middle
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
     from cub.context.context_commands import ContextCommand
     from cub.context.output_blocks import OutputBlock
-    from cub.edit.plan import PlanWarning
 
 PANEL: dict[str, str] = {"rich_help_panel": "Output of commands"}
 _MAX_SHOWN_CHARS = 4_000  # of a command or a script

@@ -27,6 +27,7 @@ from cub.cli import output
 from cub.edit.plan import Plan
 from cub.errors import CubError
 from cub.harness.harness_registry import find_installed_agents
+from cub.project.config_layers import resolve_config
 from cub.project.project import Project, find_home
 from cub.project.trust_store import add_trusted_checks
 
@@ -160,7 +161,6 @@ def _can_use_builtin(project: Project) -> bool:
     from cub.actions.run.agent_programs import find_unusable_agents
     from cub.actions.run.run_options import RunOptions, resolve_settings
     from cub.harness.builtin import BuiltinHarness
-    from cub.project.config_layers import resolve_config
 
     values = resolve_config(project, os.environ).values
     models = [values[key] for key in ("run.model", "code.model")]

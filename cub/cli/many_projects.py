@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import typer
 
 from cub.cli.json_output import JsonObject, error_to_json
 from cub.errors import CombinedError, CubError
 from cub.files.read_files import make_os_error
-
-if TYPE_CHECKING:
-    from cub.project.project import Project
+from cub.project.project import Project, find_project_root
 
 Value = TypeVar("Value")
 Dirs = Annotated[
@@ -66,8 +64,6 @@ def format_error_cell(error: CubError) -> str:
 def _run_in_project(
     base: Path, folder: Path, work: Callable[[Project], Value]
 ) -> ProjectResult[Value]:
-    from cub.project.project import Project, find_project_root
-
     name, root = folder.as_posix(), (base / folder).absolute()
     try:
         root = find_project_root(base / folder)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -17,9 +17,7 @@ from cub.cli import output
 from cub.cli.parameters import make_option, require_at_most_one
 from cub.edit.plan import EditedPolicy
 from cub.errors import UsageError
-
-if TYPE_CHECKING:
-    from cub.project.project import Project
+from cub.project.project import Project, find_project_root
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +85,11 @@ def get_directory(context: typer.Context) -> Path:
 
 def find_root(context: typer.Context) -> Path:
     """Return the root of the project that a command is about."""
-    from cub.project.project import find_project_root
-
     return find_project_root(get_directory(context))
 
 
 def load_project(context: typer.Context) -> Project:
     """Return the project that a command is about, with its configuration."""
-    from cub.project.project import Project
-
     return Project.load(find_root(context))
 
 

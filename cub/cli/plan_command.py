@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Self
 from cub.cli import output
 from cub.cli.json_output import plan_to_json
 from cub.cli.parameters import option
+from cub.edit.plan import Plan
+from cub.files import apply_plan, lock_project, require_applicable, warn_pending_change
+from cub.files.internal_files import CacheWrite, ScheduleWrite
+from cub.project.project import Project
 from cub.text import UP_TO_DATE
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from cub.edit.plan import Plan
-    from cub.files.internal_files import CacheWrite, ScheduleWrite
-    from cub.project.project import Project
 
 _PATIENCE = 0.3  # seconds; about as many have passed since the user pressed Enter
 _LONG_WORK = 2_000_000  # bytes to read, in about half a second: shown at once
@@ -57,8 +58,6 @@ def run_plan_command(
     With `removes_stores`, nothing is written while a run is in progress.
     """
     from cub.actions.tasks.current_attempt import require_no_run
-    from cub.files import apply_plan, lock_project, require_applicable
-    from cub.project.project import Project
 
     if show.is_read_only:
         return _show_plan(root, make_plan, show)
@@ -88,9 +87,6 @@ def defer_cache_writes(show: PlanDisplay) -> Iterator[ScheduleWrite]:
 
 def make_plan_only(root: Path, make_plan: Callable[[Project], Plan]) -> Plan:
     """Make the plan of the project at `root` to be shown; warn of a pending change."""
-    from cub.files import warn_pending_change
-    from cub.project.project import Project
-
     plan = make_plan(Project.load(root))
     return replace(plan, warnings=(*warn_pending_change(root), *plan.warnings))
 

@@ -12,6 +12,7 @@ import typer
 from cub.cli import output
 from cub.cli.options import get_directory, load_project
 from cub.errors import UsageError
+from cub.files.single_file import read_single_file
 
 if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores, TaskResult
@@ -34,8 +35,6 @@ def open_task_stores(context: typer.Context, who: str | None = None) -> Stores:
 
 def read_file_argument(context: typer.Context, file: Path) -> bytes:
     """Return the bytes of FILE, relative to the directory that the command runs in."""
-    from cub.files.single_file import read_single_file
-
     data = read_single_file(get_directory(context) / file, file.as_posix())
     if data is None:
         raise UsageError("no such file", where=file.as_posix())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from json import dumps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,11 +14,18 @@ from cub.cli.json_output import make_result
 from cub.cli.options import Diff, DryRun, find_root, load_project
 from cub.cli.parameters import make_option
 from cub.cli.plan_command import PlanDisplay, print_preview, run_plan_command
+from cub.config_edit.yaml_text import format_yaml
+from cub.edit.plan import Plan
+from cub.files.single_file import replace_single_file
+from cub.project.config import CONFIG_FILE
+from cub.project.config_layers import (
+    ConfigValue,
+    abbreviate_home,
+    get_user_config_path,
+    read_user_config,
+    resolve_config,
+)
 from cub.text import UP_TO_DATE
-
-if TYPE_CHECKING:
-    from cub.edit.plan import Plan
-    from cub.project.config_layers import ConfigValue
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -54,9 +61,6 @@ def show(context: typer.Context, json: Json = False, profile: Profile = None) ->
 
     Example: cub config show --profile fast
     """
-    from cub.config_edit.yaml_text import format_yaml
-    from cub.project.config_layers import resolve_config
-
     project = load_project(context)
     layers = resolve_config(project, os.environ, profile)
     rows = [replace(row, value=_hide_key(row.key, row.value)) for row in layers.list_values()]
@@ -75,8 +79,6 @@ def get(context: typer.Context, key: Key, json: Json = False) -> None:
 
     Example: cub config get run.max_attempts
     """
-    from cub.project.config_layers import resolve_config
-
     value = resolve_config(load_project(context), os.environ).find_value(key)
     if json:
         output.print_json({"v": 1, **_value_to_json(value)})
@@ -118,9 +120,6 @@ def path(context: typer.Context, user: User = False) -> None:
 
     Example: cub config path --user
     """
-    from cub.project.config import CONFIG_FILE
-    from cub.project.config_layers import get_user_config_path
-
     file = get_user_config_path() if user else find_root(context) / CONFIG_FILE
     output.print_value(file.as_posix())
 
@@ -148,8 +147,6 @@ def print_result(plan: Plan, key: str, show: PlanDisplay, step: str = "") -> Non
 
 def _set_user(key: str, words: str, show: PlanDisplay) -> Plan:
     from cub.actions.config_set import plan_user_config_set
-    from cub.files.single_file import replace_single_file
-    from cub.project.config_layers import abbreviate_home, get_user_config_path, read_user_config
 
     file = get_user_config_path()
     plan = plan_user_config_set(read_user_config(), abbreviate_home(file), key, words)

@@ -29,6 +29,8 @@ from cub.cli.parameters import make_option, option, take_options
 from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError, UsageError
+from cub.files.read_files import make_os_error
+from cub.files.single_file import read_single_file, replace_single_file
 
 if TYPE_CHECKING:
     from cub.actions.build_context import ContextBuild, ContextCall
@@ -238,9 +240,6 @@ def _read_file(context: typer.Context, file: Path) -> bytes:
 
 def _write_file(path: Path, shown: str, data: bytes) -> None:
     """Write the context to a file by one rename; what is no regular file is written to."""
-    from cub.files.read_files import make_os_error
-    from cub.files.single_file import read_single_file, replace_single_file
-
     if shown == "-":
         output.print_bytes(data)
         return

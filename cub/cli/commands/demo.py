@@ -23,7 +23,9 @@ import cub
 from cub.cli import output
 from cub.cli.parameters import make_option
 from cub.cli.stop_signals import handle_stop_signals, ignore_stop_signals
+from cub.errors import CubError, InternalError
 from cub.processes.command import StopRequest
+from cub.project.project import Project
 
 if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
@@ -227,8 +229,6 @@ def _show_retry_prompt(root: Path, task_id: str) -> None:
 
 def _verify_run(root: Path, task_id: str, code: int) -> None:
     """Check that one commit closed the task, and that nothing of the first attempt is left."""
-    from cub.errors import CubError, InternalError
-
     if code:
         hint = "run `cub demo --keep` and look into .cub/runs of the scratch repository"
         raise CubError("the demo's run did not close its task", hint=hint)
@@ -241,7 +241,6 @@ def _verify_run(root: Path, task_id: str, code: int) -> None:
 
 def _open_stores(root: Path) -> Stores:
     from cub.actions.tasks.stores import open_stores
-    from cub.project.project import Project
 
     return open_stores(Project.load(root), "cub demo")
 

@@ -11,6 +11,7 @@ import typer
 from cub.cli import output
 from cub.cli.options import Json, find_root, get_directory
 from cub.cli.parameters import make_option
+from cub.git import ObjectReader, find_toplevel, is_bare_repository, resolve_range
 
 if TYPE_CHECKING:
     from cub.actions.review.review import Review
@@ -46,8 +47,6 @@ def diff(
 
     Example: cub diff main..my-branch
     """
-    from cub.git import is_bare_repository
-
     if revisions is None:
         _show_update(find_root(context), shape, json=json)
         return
@@ -74,7 +73,6 @@ def _show_update(root: Path, shape: ReviewFormat, *, json: bool) -> None:
 
 def _make_review(root: Path, revisions: str) -> Review:
     from cub.actions.review.review import review_range
-    from cub.git import ObjectReader, find_toplevel, is_bare_repository, resolve_range
 
     top = None if is_bare_repository(root) else find_toplevel(root)
     prefix = root.relative_to(top).as_posix() if top else ""

@@ -15,6 +15,7 @@ from cub.cli.options import find_root
 from cub.cli.parameters import make_option, require_option_values
 from cub.cli.task_stores import open_task_stores
 from cub.cli.terminal import TextStyle, add_style
+from cub.project.project import find_home
 
 if TYPE_CHECKING:
     from cub.actions.doctor.findings import Finding
@@ -52,7 +53,6 @@ def doctor(
     """
     from cub.actions.doctor.findings import select_findings
     from cub.actions.doctor.project_problems import diagnose
-    from cub.project.project import find_home
 
     require_option_values(context)
     select_findings((), select or (), ignore or ())  # refuse an unknown code first

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cub.agent_profiles.profiles import choose_agents
 from cub.cli import output
 from cub.cli.options import Edited, Prune, get_directory, resolve_path_argument
 from cub.cli.parameters import make_option, take_options
@@ -18,13 +19,16 @@ from cub.cli.plan_command import (
     defer_cache_writes,
     run_plan_command,
 )
+from cub.edit.plan import Plan
+from cub.errors import UsageError
+from cub.files import DiskTree
+from cub.project.project import Project, find_project_root
+from cub.project.targets import find_target_problem, normalize_target
 from cub.text import UP_TO_DATE
 
 if TYPE_CHECKING:
     from cub.actions.init_update import InitOptions
     from cub.actions.next_steps import Answers
-    from cub.edit.plan import Plan
-    from cub.project.project import Project
 
 app = typer.Typer(add_completion=False)
 
@@ -73,12 +77,9 @@ def init(
     """
     from cub.actions.init_update import InitOptions
     from cub.actions.next_steps import trust_answers
-    from cub.agent_profiles.profiles import choose_agents
     from cub.cli.init_dialog import prepare_init, print_next_steps
-    from cub.files import DiskTree
     from cub.harness.harness_registry import find_installed_agents
     from cub.project.checkout_state import STATE_FILE
-    from cub.project.project import find_project_root
 
     folder = get_directory(context)
     root = find_project_root(folder)
@@ -128,9 +129,6 @@ def print_result(plan: Plan) -> None:
 
 
 def _split_targets(targets: str) -> tuple[str, ...]:
-    from cub.errors import UsageError
-    from cub.project.targets import find_target_problem, normalize_target
-
     parts = (part.strip() for part in targets.split(","))
     names = tuple(dict.fromkeys(normalize_target(part) for part in parts if part))
     if not names:

@@ -21,14 +21,14 @@ from cub.cli.plan_command import (
     defer_cache_writes,
     run_plan_command,
 )
+from cub.edit.plan import Plan
 from cub.errors import CubError, UsageError
+from cub.files.internal_files import ScheduleWrite
+from cub.project.project import Project, find_project_root
 from cub.text import list_similar
 
 if TYPE_CHECKING:
     from cub.actions.project_map import MapFile, MapOptions
-    from cub.edit.plan import Plan
-    from cub.files.internal_files import ScheduleWrite
-    from cub.project.project import Project
     from cub.repomap.map_types import MapOmission
     from cub.repomap.repo_map import RepoMap
     from cub.repomap.stack.facts import ProjectCommand
@@ -87,7 +87,6 @@ def draw(context: typer.Context, options: MapCommandOptions, path: Where = None)
     Example: cub map --stdout
     """
     from cub.actions.project_map import MapOptions
-    from cub.project.project import find_project_root
 
     verbose, start = get_global_options(context).verbose, get_directory(context) / (path or "")
     folder = Path(os.path.realpath(start))
@@ -129,7 +128,6 @@ def _write_map(root: Path, request: MapOptions, *, check: bool, verbose: bool) -
 
 def _print_map(root: Path, request: MapOptions, *, verbose: bool) -> None:
     from cub.actions.project_map import render_map_file
-    from cub.project.project import Project
 
     map_file = render_map_file(Project.load(root), request)
     output.print_bytes(map_file.data)
@@ -138,7 +136,6 @@ def _print_map(root: Path, request: MapOptions, *, verbose: bool) -> None:
 
 def _print_facts(root: Path, request: MapOptions, name: str | None, *, verbose: bool) -> None:
     from cub.actions.project_map import collect_map
-    from cub.project.project import Project
 
     project = Project.load(root)
     repo_map = collect_map(project, request)

@@ -13,6 +13,7 @@ from cub.cli.json_output import JsonObject, warnings_to_json
 from cub.cli.parameters import make_option, take_options
 from cub.cli.task_stores import open_task_stores
 from cub.errors import UsageError
+from cub.project.config_layers import resolve_config
 from cub.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -74,7 +75,6 @@ def prompt(
 
 def _build(stores: Stores, key: str, budget: int, options: ContextExecOptions) -> BuiltPrompt:
     from cub.actions.build_prompt import build_task_prompt, read_prompt_options
-    from cub.project.config_layers import resolve_config
 
     values = resolve_config(stores.project, os.environ, options.profile).values
     prompt_options = read_prompt_options(stores, key, values)  # no command for an unknown task

@@ -13,6 +13,7 @@ from cub.cli import output
 from cub.cli.options import Edited, find_root
 from cub.cli.parameters import make_option, take_options
 from cub.cli.plan_command import PlanDisplay, run_plan_command
+from cub.errors import CubError, UsageError
 
 app = typer.Typer(add_completion=False)
 
@@ -65,8 +66,6 @@ def print_result(root: Path) -> None:
 
 def _require_confirmation() -> None:
     """Raise unless the user, who has seen the list, agrees."""
-    from cub.errors import CubError, UsageError
-
     if not sys.stdin.isatty():
         raise UsageError(
             "--purge needs confirmation, but stdin is not a terminal", hint="pass --yes"

@@ -15,6 +15,8 @@ from cub.cli.options import find_root, get_directory, resolve_path_argument
 from cub.cli.parameters import make_option
 from cub.cli.plan_command import PlanDisplay, run_plan_command
 from cub.errors import CubError
+from cub.files import warn_pending_change
+from cub.project.project import Project
 
 if TYPE_CHECKING:
     from cub.actions.repair import NumberedChoice, RepairReport
@@ -54,8 +56,6 @@ def repair(
 
 def show_choices(root: Path, paths: tuple[str, ...], *, json: bool) -> bool:
     """Show every choice with its diff; whether anything is broken."""
-    from cub.files import warn_pending_change
-
     report = _make_report(root, paths).filter_paths(paths)
     report = replace(report, warnings=(*warn_pending_change(root), *report.warnings))
     if json:
@@ -76,7 +76,6 @@ def show_choices(root: Path, paths: tuple[str, ...], *, json: bool) -> bool:
 def apply_choice(root: Path, paths: tuple[str, ...], number: int, *, json: bool) -> bool:
     """Carry out one choice and say what comes next; whether anything is still broken."""
     from cub.actions.repair import describe_repair_next_step, plan_repair
-    from cub.project.project import Project
 
     plan = run_plan_command(
         root, lambda project: plan_repair(project, number, paths), PlanDisplay(json=json)
@@ -97,7 +96,6 @@ def apply_choice(root: Path, paths: tuple[str, ...], number: int, *, json: bool)
 
 def _make_report(root: Path, paths: tuple[str, ...]) -> RepairReport:
     from cub.actions.repair import make_repair_report
-    from cub.project.project import Project
 
     return make_repair_report(Project.load(root), paths)
 

@@ -18,12 +18,13 @@ from cub.cli.many_projects import (
     projects_to_json,
 )
 from cub.cli.options import Json, get_directory, load_project
+from cub.edit.plan import PlanWarning
 from cub.errors import CubError
+from cub.files import warn_pending_change
+from cub.project.project import Project
 
 if TYPE_CHECKING:
     from cub.actions.project_status import FileStatus
-    from cub.edit.plan import PlanWarning
-    from cub.project.project import Project
 
 app = typer.Typer(add_completion=False)
 
@@ -80,7 +81,6 @@ def _table(project: Project) -> _Table:
     from cub.actions.plan_warnings import warn_link_texts, warn_name_variants, warn_unread_files
     from cub.actions.project_state import load_project_state
     from cub.actions.project_status import list_file_statuses
-    from cub.files import warn_pending_change
 
     state = load_project_state(project)
     migrations = warn_due_migrations(project)

@@ -27,6 +27,7 @@ from cub.cli.plan_command import (
 )
 from cub.edit.plan import Plan
 from cub.errors import CubError, UsageError
+from cub.project.project import find_project_root
 
 app = typer.Typer(add_completion=False)
 
@@ -60,7 +61,6 @@ def update(
     Example: cub update --check
     """
     from cub.actions.init_update import plan_update
-    from cub.project.project import find_project_root
 
     directory = get_directory(context)
     show = replace(show, check=check)

@@ -13,8 +13,17 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cub.agent_profiles.profiles import AGENT_TITLES, ALL_AGENTS
+from cub.config_edit.yaml_text import format_yaml
+from cub.errors import CubError
+from cub.files import read_file
+from cub.project.config import CONFIG_FILE, ConfigLayer
+from cub.project.config_layers import parse_layer_bytes, read_user_config
+from cub.project.project import Project, find_project_root
+from cub.project.settings import SETTINGS, find_setting
+from cub.project.targets import TARGETS
+
 if TYPE_CHECKING:
-    from cub.project.config import ConfigLayer
     from cub.store.task_index import TaskIndex, TaskSummary
 
 Candidate = tuple[str, str]  # the word, and its description; "" for none
@@ -76,14 +85,10 @@ def _list_formats(completion: CompletionPlace) -> Iterator[Candidate]:
 
 
 def _list_targets(_completion: CompletionPlace) -> Iterator[Candidate]:
-    from cub.project.targets import TARGETS
-
     return ((target.path, ", ".join(target.agents)) for target in TARGETS)
 
 
 def _list_agents(_completion: CompletionPlace) -> Iterator[Candidate]:
-    from cub.agent_profiles.profiles import AGENT_TITLES, ALL_AGENTS
-
     return iter([(ALL_AGENTS, "each of them"), *AGENT_TITLES.items()])
 
 
@@ -105,8 +110,6 @@ def _list_profiles(completion: CompletionPlace) -> Iterator[Candidate]:
 
 
 def _list_config_keys(completion: CompletionPlace) -> Iterator[Candidate]:
-    from cub.project.settings import SETTINGS
-
     harnesses = _list_configured_harnesses(completion)
     for setting in SETTINGS:
         for name in harnesses if "*" in setting.key else ("",):
@@ -114,9 +117,6 @@ def _list_config_keys(completion: CompletionPlace) -> Iterator[Candidate]:
 
 
 def _list_config_values(completion: CompletionPlace) -> Iterator[Candidate]:
-    from cub.config_edit.yaml_text import format_yaml
-    from cub.project.settings import find_setting
-
     key = completion.arguments[0]
     setting = find_setting(tuple(key.split(".")))
     if setting is None:
@@ -176,7 +176,6 @@ def _list_labels(completion: CompletionPlace) -> Iterator[Candidate]:
 def _list_task_files(completion: CompletionPlace) -> Iterator[Candidate]:
     from cub.actions.context_scripts import make_text_reader
     from cub.context.task_files import list_task_files
-    from cub.project.project import Project
 
     project = Project.load(_find_root(completion))
     for file in list_task_files(make_text_reader(project, completion.directory)):
@@ -214,9 +213,6 @@ def _read_tasks(completion: CompletionPlace) -> TaskIndex:
 
     Tasks that beads keeps are left out: reading them takes a process, which may start another one.
     """
-    from cub.errors import CubError
-    from cub.files import read_file
-    from cub.project.project import Project
     from cub.store.store_paths import TASKS_FILE, find_store_root
     from cub.store.task_index import TaskIndex
 
@@ -236,11 +232,6 @@ def _list_configured_harnesses(completion: CompletionPlace) -> list[str]:
 
 def _iter_layers(completion: CompletionPlace) -> Iterator[ConfigLayer]:
     """Yield the project's configuration, and yours; none that is damaged."""
-    from cub.errors import CubError
-    from cub.files import read_file
-    from cub.project.config import CONFIG_FILE
-    from cub.project.config_layers import parse_layer_bytes, read_user_config
-
     with suppress(CubError):
         yield parse_layer_bytes(read_file(_find_root(completion), CONFIG_FILE), CONFIG_FILE)
     with suppress(CubError):
@@ -248,8 +239,6 @@ def _iter_layers(completion: CompletionPlace) -> Iterator[ConfigLayer]:
 
 
 def _find_root(completion: CompletionPlace) -> Path:
-    from cub.project.project import find_project_root
-
     return find_project_root(completion.directory)
 
 

@@ -13,14 +13,14 @@ from cub.cli.options import Json
 from cub.cli.parameters import make_option, require_at_most_one, take_options
 from cub.cli.plan_command import PlanDisplay, run_plan_command
 from cub.cli.task_stores import Id, open_task_stores
+from cub.edit.plan import Plan
 from cub.errors import CubError, UsageError
+from cub.project.project import Project
 
 if TYPE_CHECKING:
     from cub.actions.run.past_attempts import PastAttempt, TaskAttempts
     from cub.actions.tasks.stores import Stores
     from cub.cli.commands.run.agent_log import AgentLogPrinter
-    from cub.edit.plan import Plan
-    from cub.project.project import Project
 
 _POLL_SECONDS = 0.3
 

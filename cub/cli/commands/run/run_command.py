@@ -22,6 +22,7 @@ from cub.cli.parameters import (
 )
 from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError, UsageError
+from cub.project.config_layers import resolve_config
 from cub.text import suggest_similar
 
 if TYPE_CHECKING:
@@ -207,7 +208,6 @@ def _start_run(stores: Stores, options: RunOptions, profile: str | None, *, json
     from cub.actions.context_settings import resolve_context_settings
     from cub.actions.tasks.current_attempt import find_current_attempt
     from cub.cli.commands.run.execute import execute_run
-    from cub.project.config_layers import resolve_config
 
     if find_current_attempt(stores.root):
         raise CubError("a run cannot be started inside an attempt")

@@ -14,6 +14,8 @@ from cub.cli import output
 from cub.cli.options import DryRun, Json, get_directory
 from cub.cli.parameters import make_option
 from cub.cli.task_stores import open_task_stores, print_created_files, read_file_argument
+from cub.files import lock_project
+from cub.files.single_file import read_single_file, replace_single_file
 
 if TYPE_CHECKING:
     from cub.actions.tasks.import_export import ImportResult
@@ -90,9 +92,6 @@ def export(
 
 
 def _write_file(context: typer.Context, stores: Stores, file: Path, data: bytes) -> None:
-    from cub.files import lock_project
-    from cub.files.single_file import read_single_file, replace_single_file
-
     shown, path = file.as_posix(), get_directory(context) / file
     inside = Path(os.path.realpath(path)).is_relative_to(stores.root)
     with lock_project(stores.root) if inside else nullcontext():
