@@ -1,5 +1,5 @@
-"""Read objects of a repository through one `git cat-file --batch` process, list the files of a
-tree, and read the sides of a file in a merge that git has not finished.
+"""Read objects of a repository through one `git cat-file --batch` process, such as the sides of a
+file in a merge that git has not finished.
 """
 
 from __future__ import annotations
@@ -8,12 +8,11 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import IO, NamedTuple, Self
 
 from cub.errors import CubError
-from cub.git.process import run_git, split_nul, start_git_query
+from cub.git.process import start_git_query
 from cub.git.worktree import find_toplevel
 from cub.text import describe_os_error
 
@@ -163,17 +162,6 @@ def _parse_tree(data: bytes, width: int) -> dict[str, TreeEntry]:
         offset = nul + 1 + width
         oid = data[nul + 1 : offset].hex()
         entries[name.decode("utf-8", "surrogateescape")] = TreeEntry(int(mode, 8), oid)
-    return entries
-
-
-@lru_cache(maxsize=4)
-def list_tree_files(toplevel: Path, tree: str) -> Mapping[str, TreeEntry]:
-    """Return the files, links and submodules of a tree by path, those in folders included."""
-    entries = {}  # a tree's name never changes, so the result is cached
-    for line in split_nul(run_git(toplevel, "ls-tree", "-r", "-z", "--full-tree", tree)):
-        description, _, path = line.partition("\t")
-        mode, _, oid = description.split(" ")
-        entries[path] = TreeEntry(int(mode, 8), oid)
     return entries
 
 
