@@ -20,8 +20,6 @@ from cub.git.worktree import get_file_type
 from cub.place.checkout import TreeGit
 from cub.place.folder import empty_folder, escape_pattern
 
-_FIELDS = {"1": 8, "2": 9, "u": 10}  # before the path, by the first word of a line
-
 
 class TreeState(NamedTuple):
     """Hold the tree that git makes of the files, and what is no part of it.
@@ -64,17 +62,18 @@ def read_tree_state(
     Excluded paths stay what the index has: what they are now is no part of the tree. The same goes
     for what tools leave behind, such as bytecode.
     """
-    words = ("status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all")
+    words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
     more = ("--ignored=matching", "--ignore-submodules=all")
     changed, repositories, ignored = list[str](), list[str](), list[str]()
     for line in git.list_items(*words, *more):
-        kind, _, path = line.partition(" ")
-        if kind == "?" and not is_tool_artifact(path.rstrip("/")):
-            (repositories if path.endswith("/") else changed).append(path)
-        elif kind == "!":
+        state, path = line[:2], line[3:]
+        if state == "??":
+            if not is_tool_artifact(path.rstrip("/")):
+                (repositories if path.endswith("/") else changed).append(path)
+        elif state == "!!":
             ignored.append(path)
-        elif kind in _FIELDS and line[3] != ".":  # differs from the index
-            changed.append(line.split(" ", _FIELDS[kind])[-1])
+        elif state[1] != " ":  # differs from the index
+            changed.append(path)
     paths = [path for path in changed if not is_excluded(path)]
     oversized = tuple(path for path in paths if _is_oversized(git, path, max_file_size))
     paths = [path for path in paths if path not in oversized]

@@ -17,11 +17,12 @@ from cub.errors import CubError
 from cub.git.process import (
     decode_output,
     disable_repository_filters,
+    run_git,
+    split_nul,
     strip_git_variables,
     try_git,
 )
 from cub.git.worktree import read_head
-from cub.git.worktree_status import list_dirty_paths
 from cub.text import join_first
 
 OLDEST_GIT = (2, 23)  # the first one with `git switch`
@@ -102,7 +103,10 @@ def list_uncommitted_paths(
     """
     inner = folder.relative_to(toplevel).as_posix()
     cub_folder = f"{inner}/.cub/".removeprefix("./")
-    paths = list_dirty_paths(toplevel, environ)
+    words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no")
+    variables = {"GIT_OPTIONAL_LOCKS": "0", **environ}
+    status = run_git(toplevel, *words, "--ignore-submodules=untracked", environ=variables)
+    paths = sorted(line[3:] for line in split_nul(status))
     others = (path for path in paths if not path.startswith(cub_folder))
     return [path for path in others if not _differs_by_section(toplevel, path)]
 
