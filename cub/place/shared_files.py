@@ -9,6 +9,7 @@ that a check never sees a stale one.
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cub.errors import CubError
-from cub.git.process import make_git_environment, make_git_error, query_git, split_nul
+from cub.git.process import run_git, split_nul
 from cub.git.tool_artifacts import COMPILED_SUFFIXES
 from cub.git.worktree import get_file_type
 
@@ -62,7 +63,7 @@ def choose_ignored_files(toplevel: Path, base: str, patterns: Sequence[str] = ()
     `patterns` are those of `run.share`. Raises CubError if git fails.
     """
     options = ("--others", "--ignored", "--exclude-standard", "--directory")
-    ignored = _ask_git(toplevel, "ls-files", "-z", *options)
+    ignored = split_nul(run_git(toplevel, "ls-files", "-z", *options))
     shared = list_shared_folders(toplevel, ignored, patterns)
     return IgnoredFiles(tuple(shared), tuple(list_included_files(toplevel, base, ignored, shared)))
 
@@ -202,7 +203,8 @@ def _list_matches(toplevel: Path, options: Sequence[str], entries: Sequence[str]
     words = [f":(literal){entry}" for entry in entries]
     if sum(map(len, words)) > _MAX_ARGUMENT_BYTES:
         words = []
-    found = _ask_git(toplevel, "ls-files", "-z", "--others", "--ignored", *options, "--", *words)
+    options = ("-z", "--others", "--ignored", *options, "--", *words)
+    found = split_nul(run_git(toplevel, "ls-files", *options))
     folders = {entry.rstrip("/") for entry in known if entry.endswith("/")}
     return [path for path in found if path in known or _is_below(path, folders)]
 
@@ -211,18 +213,8 @@ def _filter_committed(toplevel: Path, base: str, paths: Sequence[str]) -> Iterat
     """Yield those of the paths that a commit has."""
     rest = iter(paths)
     while some := list(islice(rest, 500)):
-        yield from _ask_git(
-            toplevel, "ls-tree", "-z", "--name-only", "--full-tree", base, "--", *some
-        )
-
-
-def _ask_git(toplevel: Path, *words: str) -> list[str]:
-    result = query_git(toplevel, *words, environ=make_git_environment(toplevel))
-    if result is None:
-        raise CubError(f"git {words[0]} can't be run")
-    if result.exit_code:
-        raise make_git_error(words[0], result)
-    return split_nul(result.stdout)
+        words = ("ls-tree", "-z", "--name-only", "--full-tree", base, "--", *some)
+        yield from split_nul(run_git(toplevel, *words))
 
 
 def _read_status(path: Path) -> os.stat_result | None:
@@ -237,15 +229,9 @@ def _copy_file(source: Path, tree: Path, path: str) -> bool:
     target = tree / path
     if not _make_folder(tree, path):
         return False
-    with suppress(OSError):
-        status = source.lstat()
-        if not stat.S_ISLNK(status.st_mode) and not stat.S_ISREG(status.st_mode):
-            return False
+    with suppress(OSError):  # such as of a folder of the tree that is in the way
         target.unlink(missing_ok=True)
-        if stat.S_ISLNK(status.st_mode):
-            target.symlink_to(source.readlink())
-        else:
-            _copy_content(source, target)
+        shutil.copy2(source, target, follow_symlinks=False)
         return True
     return False
 
@@ -259,16 +245,3 @@ def _make_folder(tree: Path, path: str) -> bool:
         if folder.is_symlink() or not folder.is_dir():
             return False
     return True
-
-
-def _copy_content(source: Path, target: Path) -> None:
-    """Write a new file; a pipe or link that has taken the source's place is an error."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with open(os.open(source, flags), "rb") as reads:  # noqa: PTH123
-        status = os.fstat(reads.fileno())
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(target, flags, 0o600), "wb") as writes:  # noqa: PTH123
-            writes.writelines(iter(lambda: reads.read(1 << 20), b""))
-            writes.flush()
-            os.fchmod(writes.fileno(), stat.S_IMODE(status.st_mode))
-            os.utime(writes.fileno(), ns=(status.st_atime_ns, status.st_mtime_ns))
