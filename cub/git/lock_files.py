@@ -41,15 +41,10 @@ def _find_locks(toplevel: Path) -> Iterator[Path]:
     folders = dict.fromkeys(filter(None, (find_git_dir(toplevel), find_common_dir(toplevel))))
     for folder in folders:
         for name in _NAMES:
-            if os.path.lexists(folder / name) and not is_folder_lock(folder / name):
+            if os.path.lexists(folder / name):
                 yield folder / name
         for inner, _, files in os.walk(folder / "refs"):
             yield from (Path(inner, name) for name in files if name.endswith(".lock"))
-
-
-def is_folder_lock(lock: Path) -> bool:
-    """Return whether a folder stands where git makes a lock file: git never removes it."""
-    return lock.is_dir() and not lock.is_symlink()
 
 
 def _get_time_made(lock: Path) -> float:

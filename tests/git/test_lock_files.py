@@ -58,9 +58,3 @@ def test_a_lock_that_is_let_go_meanwhile_is_waited_for(project: Path) -> None:
     remove_stale_locks(project, time.time() - 1)
     other.join()
     assert (project / ".git" / "index").exists()
-
-
-def test_a_folder_with_the_name_of_a_lock_is_none(project: Path) -> None:
-    (project / ".git" / "index.lock").mkdir()
-    assert remove_stale_locks(project, time.time() - 1) == []
-    assert (project / ".git" / "index.lock").is_dir()
