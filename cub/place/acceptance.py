@@ -192,20 +192,10 @@ def _merge_checkout(
 ) -> Acceptance:
     if not index.index.exists():
         return _refuse(ref, "nothing is checked out (git has no index)")
-    reason = _lock_and_check(index, merge, patience)
-    if not reason and _write_merge(index, merge, ref):
-        return _finish(index.checkout, merge.commit, ref)
-    if read_commit(index.checkout.toplevel, merge.ref) != merge.old:
-        return Acceptance("moved", "the branch has moved", ref, f"git merge {ref}")
-    return _refuse(ref, reason or "git could not write the files")
-
-
-def _lock_and_check(index: LockedIndex, merge: FastForward, patience: float) -> str:
-    """Lock the index and prepare its copy; return why the merge can't be, with the lock ended."""
     index.write_mark(merge, is_writing=False)
     if not index.acquire(patience):
         index.mark.unlink()
-        return _LOCKED
+        return _refuse(ref, _LOCKED)
     try:
         reason = _find_reason(index, merge)
     except BaseException:
@@ -213,7 +203,11 @@ def _lock_and_check(index: LockedIndex, merge: FastForward, patience: float) -> 
         raise
     if reason:
         index.release(merge)
-    return reason
+    elif _write_merge(index, merge, ref):
+        return _finish(index.checkout, merge.commit, ref)
+    if read_commit(index.checkout.toplevel, merge.ref) != merge.old:
+        return Acceptance("moved", "the branch has moved", ref, f"git merge {ref}")
+    return _refuse(ref, reason or "git could not write the files")
 
 
 def _find_reason(index: LockedIndex, merge: FastForward) -> str:
@@ -232,16 +226,13 @@ def _write_merge(index: LockedIndex, merge: FastForward, ref: str) -> bool:
     index.write_mark(merge, is_writing=True)
     try:
         is_merged = write_files(index, merge) and _move_ref(index.checkout, merge, ref)
-        if is_merged:
-            index.install()
-        else:
-            is_merged = settle_merge(index, merge, is_writer=True)
     except BaseException:
         settle_merge(index, merge, is_writer=True)
-        index.release(merge)
         raise
-    index.release(merge)
-    return is_merged
+    if not is_merged:
+        return settle_merge(index, merge, is_writer=True)
+    index.install()
+    return True
 
 
 def _find_other_checkout(checkout: Checkout, branch: str) -> str:

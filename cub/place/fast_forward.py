@@ -71,23 +71,27 @@ def find_operation(checkout: Checkout) -> str:
 def prepare_index(index: LockedIndex, merge: FastForward) -> None:
     """Bring into the copy of the index what is on disk already: cub's own files, and changes of the
     person's that `start` holds.
-
-    An entry that the person staged since stays, unless the file is as in `start`.
     """
-    top = index.checkout.toplevel
-    entries = []
     if merge.start != merge.old:
-        changes = list_changes(top, merge.old, merge.start)
-        staged = read_index_entries(top, [change.path for change in changes])
-        others = [c for c in changes if not is_same(staged.get(c.path), c.old_mode, c.old_oid)]
-        edited = list_differing(top, [(c.path, c.mode, c.oid) for c in others])
-        entries = [(c.path, c.mode, c.oid) for c in changes if c.path not in edited]
+        advance_entries(index, merge.old, merge.start)
     if merge.own_paths:
         own = set(merge.own_paths)
-        changes = list_changes(top, merge.old, merge.commit)
-        entries += [(c.path, c.mode, c.oid) for c in changes if c.path in own]
-    if entries:
-        write_index_entries(top, entries, index.environ)
+        changes = list_changes(index.checkout.toplevel, merge.old, merge.commit)
+        entries = [(c.path, c.mode, c.oid) for c in changes if c.path in own]
+        write_index_entries(index.checkout.toplevel, entries, index.environ)
+
+
+def advance_entries(index: LockedIndex, old: str, new: str) -> None:
+    """Bring the entries of the copy of the index from one commit to another that is on disk.
+
+    An entry that the person staged since stays, unless the file is as in `new`.
+    """
+    top, changes = index.checkout.toplevel, list_changes(index.checkout.toplevel, old, new)
+    staged = read_index_entries(top, [change.path for change in changes])
+    others = [c for c in changes if not is_same(staged.get(c.path), c.old_mode, c.old_oid)]
+    edited = list_differing(top, [(c.path, c.mode, c.oid) for c in others])
+    entries = [(c.path, c.mode, c.oid) for c in changes if c.path not in edited]
+    write_index_entries(top, entries, index.environ)
 
 
 def find_obstacle(index: LockedIndex, merge: FastForward) -> str:

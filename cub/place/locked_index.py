@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from cub.git.process import run_git, split_nul, try_git
+from cub.git.process import join_nul, run_git, split_nul, try_git
 from cub.git.worktree import get_file_type
 from cub.place.checkout import Checkout
 
@@ -118,8 +118,9 @@ class LockedIndex:
             shutil.copy2(self.index, self.lock)
 
     def install(self) -> None:
-        """Make the copy the person's index, and end the lock."""
+        """Make the copy the person's index, which ends the lock, and remove the mark."""
         self.lock.replace(self.index)
+        self.mark.unlink()
 
     def release_lock(self) -> None:
         """End the lock; the index stays as it is."""
@@ -161,9 +162,8 @@ def write_index_entries(
     toplevel: Path, entries: Iterable[tuple[str, str, str]], environ: Mapping[str, str]
 ) -> None:
     """Set entries of an index (path, mode, oid; mode "" removes), whatever the files are."""
-    lines = [f"{mode or 0} {oid}\t{path}\0" for path, mode, oid in entries]
-    data = "".join(lines).encode("utf-8", "surrogateescape")
-    run_git(toplevel, "update-index", "-z", "--index-info", stdin=data, environ=environ)
+    if data := join_nul(f"{mode or 0} {oid}\t{path}" for path, mode, oid in entries):
+        run_git(toplevel, "update-index", "-z", "--index-info", stdin=data, environ=environ)
 
 
 def is_same(entry: IndexEntry | None, mode: str, oid: str) -> bool:

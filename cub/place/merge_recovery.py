@@ -15,7 +15,13 @@ from cub.git.lock_files import remove_stale_locks
 from cub.git.process import decode_output, join_nul, run_git, try_git
 from cub.git.worktree import get_file_type
 from cub.place.checkout import Checkout
-from cub.place.fast_forward import GITLINK, Change, find_blocking_parent, list_changes
+from cub.place.fast_forward import (
+    GITLINK,
+    Change,
+    advance_entries,
+    find_blocking_parent,
+    list_changes,
+)
 from cub.place.locked_index import (
     FastForward,
     LockedIndex,
@@ -42,52 +48,38 @@ def finish_interrupted_merge(checkout: Checkout, patience: float = 2.0) -> bool:
     try:
         if is_writing:
             settle_merge(index, merge, is_writer=False)
+        else:
+            index.release(merge)
     except BaseException:
         index.release_lock()
         raise
-    index.release(merge)
     return True
 
 
 def settle_merge(index: LockedIndex, merge: FastForward, *, is_writer: bool) -> bool:
     """Finish a merge whose branch is moved, else take it back; return whether it is merged.
 
-    The index must be locked. `is_writer`: it has been since before a file was written, so that only
-    a commit can have moved the branch. Else, if HEAD has left the commit that the merge started
-    from, the files are the person's, and stay.
+    The index must be locked, and is not any more afterwards. `is_writer`: it has been locked since
+    before a file was written, so that only a commit can have moved the branch. Else, if HEAD has
+    left the commit that the merge started from, the files are the person's, and stay.
     """
     top = index.checkout.toplevel
-    if read_commit(top, merge.ref) == merge.commit:
-        _finish_index(index, merge)
-        return True
-    if is_writer or read_commit(top, "HEAD") == merge.old:
-        _take_back_files(top, merge)
-    return False
+    if is_merged := read_commit(top, merge.ref) == merge.commit:
+        index.copy_index()
+        advance_entries(index, merge.old, merge.commit)
+        try_git(top, "update-index", "-q", "--refresh", environ=index.environ)
+        index.install()
+    else:
+        if is_writer or read_commit(top, "HEAD") == merge.old:
+            _take_back_files(top, merge)
+        index.release(merge)
+    return is_merged
 
 
 def read_commit(toplevel: Path, ref: str) -> str:
     """Return the commit of a ref; "" if there is none."""
     words = ("rev-parse", "--quiet", "--verify", f"{ref}^{{commit}}")
     return decode_output(try_git(toplevel, *words).stdout).strip()
-
-
-def _finish_index(index: LockedIndex, merge: FastForward) -> None:
-    """Bring the entries that are still of before to the commit."""
-    top = index.checkout.toplevel
-    index.copy_index()
-    changes = list_changes(top, merge.old, merge.commit)
-    staged = read_index_entries(top, [change.path for change in changes])
-    before = {(c.path, c.old_mode, c.old_oid) for c in changes}
-    before |= {(c.path, c.mode, c.oid) for c in list_changes(top, merge.old, merge.start)}
-    absent = {path for path, mode, _ in before if not mode}
-    entries = []
-    for change in changes:
-        entry = staged.get(change.path)
-        known = (change.path, *entry[:2]) in before if entry else change.path in absent
-        entries += [(change.path, change.mode, change.oid)] if known else []
-    write_index_entries(top, entries, index.environ)
-    try_git(top, "update-index", "-q", "--refresh", environ=index.environ)
-    index.install()
 
 
 def _take_back_files(toplevel: Path, merge: FastForward) -> None:
