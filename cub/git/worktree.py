@@ -11,7 +11,14 @@ from typing import NamedTuple
 
 from cub.errors import CubError
 from cub.files.read_files import read_prefix
-from cub.git.process import decode_output, join_nul, make_git_error, split_nul, try_git
+from cub.git.process import (
+    decode_output,
+    join_nul,
+    make_git_error,
+    run_git,
+    split_nul,
+    try_git,
+)
 
 # Git answers in milliseconds; a hung network drive must not hang cub.
 _IGNORE_TIMEOUT = 10.0
@@ -83,15 +90,15 @@ def is_ignored(folder: Path, path: str) -> bool:
 
 
 def list_ignored_paths(
-    toplevel: Path, paths: Iterable[str], *, include_tracked: bool = False, timeout: float = 600.0
+    toplevel: Path, paths: Iterable[str], timeout: float = 600.0
 ) -> frozenset[str]:
-    """Return those of `paths` that git ignores. Tracked files are not ignored, unless
-    `include_tracked`; nor is what lies beyond a symbolic link. Raises CubError if git fails.
+    """Return those of `paths` that git ignores. Tracked files are not ignored; nor is what lies
+    beyond a symbolic link. Raises CubError if git fails.
     """
     asked = [path for path in paths if not is_beyond_link(toplevel, path)]
     if not asked:
         return frozenset()
-    words = ("check-ignore", "-z", "--stdin", *(("--no-index",) if include_tracked else ()))
+    words = ("check-ignore", "-z", "--stdin")
     result = try_git(toplevel, *words, stdin=join_nul(asked), timeout=timeout)
     if result.exit_code > 1:
         raise make_git_error("check-ignore", result)
@@ -110,6 +117,15 @@ def read_head(toplevel: Path) -> HeadState:
     commit = try_git(toplevel, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
     branch = try_git(toplevel, "symbolic-ref", "--quiet", "HEAD")
     return HeadState(decode_output(commit.stdout).strip(), decode_output(branch.stdout).strip())
+
+
+def list_commits(toplevel: Path, *words: str) -> list[str]:
+    """Return the short id and the subject of each commit that `git log` lists for these words.
+
+    Raises CubError if git fails.
+    """
+    log = run_git(toplevel, "log", "--no-show-signature", "--format=%h %s", *words, "--")
+    return log.decode("utf-8", "replace").split("\n")[:-1]
 
 
 def find_git_dir(toplevel: Path) -> Path:

@@ -16,7 +16,7 @@ from cub.actions.run.run_context import RunContext
 from cub.actions.run.task_queue import list_parked_tasks
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
-from cub.git import branches
+from cub.git.worktree import list_commits, read_head
 from cub.store.events import TASK_STATE, get_mapping, get_outcome, truncate_text
 from cub.store.task_index import TaskIndex
 from cub.store.task_schema import CLOSED, PARKED
@@ -125,12 +125,14 @@ def _describe_commits(context: RunContext, tally: RunTally) -> dict[str, Any]:
     if not commits:
         return {}
     try:
-        found = branches.read_commit_titles(context.place.settings.checkout.toplevel, commits)
+        toplevel = context.place.settings.checkout.toplevel
+        found = list_commits(toplevel, "--no-walk=unsorted", *commits)
     except CubError:  # a repository that the last attempt broke: the run has said so
         return {}
+    lines = (line.partition(" ") for line in found)
     named = [
         {"id": short, "subject": subject, "task": tally.commits[commit]}
-        for commit, (short, subject) in zip(commits, found, strict=True)
+        for commit, (short, _, subject) in zip(commits, lines, strict=True)
     ]
     return {"commits": {"n": len(tally.commits), "list": named}}
 
@@ -143,9 +145,9 @@ def _describe_branch(context: RunContext) -> dict[str, Any]:
     checkout = context.place.settings.checkout.toplevel
     name = context.branch.removeprefix("refs/heads/")
     try:
-        if not name or branches.read_branch(checkout) == name:
+        if not name or read_head(checkout).branch == context.branch:
             return {}
-        commits = branches.list_commits_ahead(checkout, name)
+        commits = list_commits(checkout, "--reverse", f"HEAD..{context.branch}")
     except CubError:  # the branch is gone
         return {}
     branch = {"name": name, "n": len(commits), "commits": commits[:MAX_NAMED]}
