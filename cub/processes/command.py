@@ -55,11 +55,11 @@ class ProcessResult(NamedTuple):
     itself, "ended" if the caller asked for it. `seconds` is the time it took.
     """
 
-    exit_code: int | None
-    signal: int | None
-    cause: EndCause
-    start_error: str
-    seconds: float
+    exit_code: int | None = None
+    signal: int | None = None
+    cause: EndCause = ""
+    start_error: str = ""
+    seconds: float = 0.0
 
 
 def make_shell_command(

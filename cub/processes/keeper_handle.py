@@ -10,23 +10,14 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from typing import NamedTuple
 
 from cub.errors import CubError
-from cub.processes.command import CommandSpec
-from cub.processes.orphans import active_keepers, kill_orphans
+from cub.processes.command import CommandSpec, ProcessResult
+from cub.processes.orphans import kill_orphans
 from cub.processes.process_tree import make_keeper_argv
 from cub.text import describe_os_error
 
 _ROOT = Path(__file__).parents[2]
-
-
-class KeeperReport(NamedTuple):
-    """Describe how a command ended, as `ProcessResult` does."""
-
-    exit_code: int | None = None
-    signal: int | None = None
-    start_error: str = ""
 
 
 @dataclass(slots=True)
@@ -49,7 +40,7 @@ class KeeperHandle:
             self.control.write(word + b"\n")
             self.process.send_signal(signal.SIGCONT)  # a command may have stopped it
 
-    def read_report(self) -> KeeperReport | None:
+    def read_report(self) -> ProcessResult | None:
         """Wait for `status` and return the result in it; None if it has not come yet."""
         more = self.status.read(4096)
         self._received += more or b""
@@ -63,30 +54,29 @@ class KeeperHandle:
             raise CubError("cub's own process that keeps a command was ended before that started")
         # Somebody killed the keeper. Linux has killed the command with it; not so its children.
         command_pid = int(words[0][1])
-        active_keepers.discard(self.process.pid)
+        _handles.pop(self.process.pid, None)
         with suppress(OSError):
             os.killpg(command_pid, signal.SIGKILL)
-        kill_orphans(command_pid)
-        return KeeperReport(signal=signal.SIGKILL)
+        kill_orphans(command_pid, _handles)
+        return ProcessResult(signal=signal.SIGKILL)
 
     def close(self) -> None:
         """Close all pipes, and wait for the keeper, which ends its command if it still runs."""
         self.files.close()
-        _handles.pop(self.process.pid, None)
         self.process.wait()
-        active_keepers.discard(self.process.pid)
+        _handles.pop(self.process.pid, None)
 
-    def _make_report(self, word: str, number: int) -> KeeperReport:
+    def _make_report(self, word: str, number: int) -> ProcessResult:
         match word:
             case "exit":
-                return KeeperReport(exit_code=number)
+                return ProcessResult(exit_code=number)
             case "signal":
-                return KeeperReport(signal=number)
+                return ProcessResult(signal=number)
             case "folder" | "program":
                 reason = os.strerror(number).lower()
                 prefix = f"{self.command.folder}: " if word == "folder" else ""
-                return KeeperReport(start_error=prefix + reason)
-        return KeeperReport()
+                return ProcessResult(start_error=prefix + reason)
+        return ProcessResult()
 
 
 _handles: dict[int, KeeperHandle] = {}  # by the process id of the keeper
@@ -130,9 +120,8 @@ def start_keeper(
             reason = describe_os_error(error)
             raise CubError(f"Python can't be started: {reason}", where=sys.executable) from error
         theirs.close()
-        active_keepers.add(process.pid)
         handle = KeeperHandle(command, process, control, status, stdin, out, err, ours.pop_all())
-    _handles[process.pid] = handle
+        _handles[process.pid] = handle
     try:
         _send(control, order)
     except BaseException:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 _STEP = 0.01  # seconds
 _MAX_ROUNDS = 10  # each finds what the killed ones started in the meantime
 _PATIENCE = 3.0  # seconds for a killed process to go
-# The keepers that are at work: what is below them is theirs to end.
-active_keepers: set[int] = set()
 _adopting: list[bool] = []
 
 
@@ -41,17 +39,17 @@ def adopt_orphans() -> Iterator[None]:
             _set_subreaper(0)
 
 
-def kill_orphans(command_pid: int) -> None:
+def kill_orphans(command_pid: int, keepers: Collection[int]) -> None:
     """Kill what is left of the command `command_pid`, whose keeper is gone, in any session.
 
-    Do nothing outside `adopt_orphans`: all that this process has started in other sessions is
-    killed, too, except keepers.
+    What is below the other `keepers`, which are at work, is theirs to end. Do nothing outside
+    `adopt_orphans`: all else that this process has started in other sessions is killed, too.
     """
     if not any(_adopting):
         return
     deadline = time.monotonic() + GIVE_UP_SECONDS
     while (
-        left := find_descendant_pids(command_pid, True, frozenset(active_keepers))
+        left := find_descendant_pids(command_pid, True, frozenset(keepers))
     ) and time.monotonic() < deadline:
         for process in left:
             kill_process_group(process)

@@ -19,7 +19,7 @@ from cub.processes.command import (
     StopRequest,
     TimeLimits,
 )
-from cub.processes.keeper_handle import KeeperHandle, KeeperReport, start_keeper
+from cub.processes.keeper_handle import KeeperHandle, start_keeper
 
 _CHUNK_BYTES = 65_536
 # Seconds for pipes that another process still holds open, when the command has ended.
@@ -148,12 +148,10 @@ class RunningCommand:
             self._cause = cause
             self._keeper.send(b"end")
 
-    def _finish(self, result: KeeperReport | None) -> None:
+    def _finish(self, result: ProcessResult | None) -> None:
         if result is not None:
             seconds = time.monotonic() - self._started
-            self._ended = ProcessResult(
-                result.exit_code, result.signal, self._cause, result.start_error, seconds
-            )
+            self._ended = result._replace(cause=self._cause, seconds=seconds)
 
     def _read(self, file: FileIO) -> bytes:
         """Read what has come, and unregister the file at its end."""
