@@ -18,7 +18,6 @@ from cub.git.worktree import get_file_type
 from cub.place.checkout import Checkout
 
 _STEP = 0.02  # seconds between two looks at a lock
-_MAX_ARGUMENTS = 500  # paths on a command line
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,19 +141,15 @@ class LockedIndex:
 
 
 def read_index_entries(
-    toplevel: Path, paths: Sequence[str], environ: Mapping[str, str] | None = None
+    toplevel: Path, paths: Iterable[str], environ: Mapping[str, str] | None = None
 ) -> dict[str, IndexEntry]:
     """Return the entries of the index at some paths."""
     entries, wanted = {}, set(paths)
-    variables = {**(environ or {}), "GIT_LITERAL_PATHSPECS": "1"}
-    for start in range(0, len(paths), _MAX_ARGUMENTS):
-        some = paths[start : start + _MAX_ARGUMENTS]
-        words = ("ls-files", "-t", "--stage", "-z", "--", *some)
-        for line in split_nul(run_git(toplevel, *words, environ=variables)):
-            description, _, path = line.partition("\t")
+    for line in split_nul(run_git(toplevel, "ls-files", "-t", "--stage", "-z", environ=environ)):
+        description, _, path = line.partition("\t")
+        if path in wanted:
             tag, mode, oid, _ = description.split(" ")
-            if path in wanted:
-                entries[path] = IndexEntry(mode, oid, tag == "S")
+            entries[path] = IndexEntry(mode, oid, tag == "S")
     return entries
 
 

@@ -13,7 +13,6 @@ import shutil
 import stat
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -103,8 +102,9 @@ def list_included_files(
         matches = _list_matches(toplevel, (f"--exclude-from={INCLUDE_FILE}",), entries)
         paths.update(path for path in matches if not path.endswith("/"))  # no nested repository
     outside = sorted(path for path in paths if not _is_below(path, folders))
-    tracked = set(_filter_committed(toplevel, base, outside))
-    return [path for path in outside if path not in tracked]
+    words = ("ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", base)
+    committed = set(split_nul(run_git(toplevel, *words)) if outside else ())
+    return [path for path in outside if path not in committed]
 
 
 def copy_included_files(toplevel: Path, tree: Path, paths: Sequence[str]) -> list[str]:
@@ -207,14 +207,6 @@ def _list_matches(toplevel: Path, options: Sequence[str], entries: Sequence[str]
     found = split_nul(run_git(toplevel, "ls-files", *options))
     folders = {entry.rstrip("/") for entry in known if entry.endswith("/")}
     return [path for path in found if path in known or _is_below(path, folders)]
-
-
-def _filter_committed(toplevel: Path, base: str, paths: Sequence[str]) -> Iterator[str]:
-    """Yield those of the paths that a commit has."""
-    rest = iter(paths)
-    while some := list(islice(rest, 500)):
-        words = ("ls-tree", "-z", "--name-only", "--full-tree", base, "--", *some)
-        yield from split_nul(run_git(toplevel, *words))
 
 
 def _read_status(path: Path) -> os.stat_result | None:
