@@ -93,17 +93,14 @@ def run_git(
     *args: str,
     stdin: bytes = b"",
     environ: Mapping[str, str] | None = None,
-    check: bool = True,
     stdout: IO[bytes] | None = None,
     allow_fetch: bool = False,
 ) -> bytes:
-    """Return git's stdout, as `try_git`; raise CubError with git's words if it fails, unless
-    `check` is off.
-    """
+    """Return git's stdout, as `try_git`. Raises CubError, with git's words, if it fails."""
     result = try_git(
         folder, *args, stdin=stdin, environ=environ, stdout=stdout, allow_fetch=allow_fetch
     )
-    if check and result.exit_code:
+    if result.exit_code:
         raise make_git_error(args[0], result)
     return result.stdout
 

@@ -7,11 +7,12 @@ the commit's, is missing, or is a true prefix of it is the merge's, and all else
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from cub.git.lock_files import remove_stale_locks
 from cub.git.process import decode_output, join_nul, run_git, try_git
 from cub.git.worktree import get_file_type
 from cub.place.checkout import Checkout
@@ -31,6 +32,10 @@ from cub.place.locked_index import (
     write_index_entries,
 )
 
+_SLACK = 1.0  # seconds by which clocks of files and of processes may differ
+_PATIENCE = 0.5  # seconds: another git holds a lock for milliseconds
+_STEP = 0.02
+
 
 def finish_interrupted_merge(checkout: Checkout, patience: float = 2.0) -> bool:
     """Finish or take back the merge that a killed process left, if there is one.
@@ -42,7 +47,7 @@ def finish_interrupted_merge(checkout: Checkout, patience: float = 2.0) -> bool:
     if noted is None:
         return True
     merge, is_writing = noted
-    remove_stale_locks(checkout.toplevel, merge.started)
+    remove_stale_locks(checkout, merge.ref, merge.started)
     if not index.acquire(patience):
         return False
     try:
@@ -54,6 +59,24 @@ def finish_interrupted_merge(checkout: Checkout, patience: float = 2.0) -> bool:
         index.release_lock()
         raise
     return True
+
+
+def remove_stale_locks(checkout: Checkout, ref: str, since: float) -> None:
+    """Remove the locks of the index, of HEAD and of `ref` that were made after `since` (seconds
+    since 1970), last for half a second, and can't be those of a git at work.
+    """
+    git_dir = checkout.git_dir
+    files = {git_dir / "index", git_dir / "HEAD", checkout.common_dir / ref}
+    names = [file.with_name(f"{file.name}.lock") for file in files]
+    deadline = time.monotonic() + _PATIENCE
+    while locks := [lock for lock in names if _get_time_made(lock) >= since - _SLACK]:
+        if time.monotonic() < deadline:
+            time.sleep(_STEP)
+            continue
+        for lock in locks if not _is_git_at_work(checkout) else ():
+            with suppress(OSError):
+                lock.unlink()
+        return
 
 
 def settle_merge(index: LockedIndex, merge: FastForward, *, is_writer: bool) -> bool:
@@ -80,6 +103,31 @@ def read_commit(toplevel: Path, ref: str) -> str:
     """Return the commit of a ref; "" if there is none."""
     words = ("rev-parse", "--quiet", "--verify", f"{ref}^{{commit}}")
     return decode_output(try_git(toplevel, *words).stdout).strip()
+
+
+def _get_time_made(lock: Path) -> float:
+    try:
+        status = lock.lstat()
+    except OSError:
+        return 0.0
+    return max(status.st_mtime, status.st_ctime)  # only the first can be set at will
+
+
+def _is_git_at_work(checkout: Checkout) -> bool:
+    """Return whether this user started a git in the work tree or the repository that still runs."""
+    from psutil import STATUS_ZOMBIE, Error, process_iter
+
+    roots = (Path(os.path.realpath(checkout.toplevel)), checkout.git_dir, checkout.common_dir)
+    for process in process_iter():
+        try:
+            if not process.name().startswith("git") or process.status() == STATUS_ZOMBIE:
+                continue
+            folder = Path(os.path.realpath(process.cwd()))
+        except (Error, OSError):  # it has gone, or is none of ours
+            continue
+        if any(map(folder.is_relative_to, roots)):
+            return True
+    return False
 
 
 def _take_back_files(toplevel: Path, merge: FastForward) -> None:

@@ -73,7 +73,7 @@ def test_nothing_of_the_configuration_runs(marking: Path, tmp_path: Path) -> Non
         answer = query_git(marking, *words)
         assert answer
         assert answer.exit_code in (0, 1)
-    run_git(marking, "update-index", "--refresh", check=False)
+    try_git(marking, "update-index", "--refresh")
     run_git(marking, "update-ref", "refs/cub/x", "HEAD")
     assert _named(tmp_path) == set()
 

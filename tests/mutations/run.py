@@ -44,6 +44,20 @@ RUN = (
         ("tests/actions/run/test_hooks.py",),
     ),
     Mutation(
+        "a lock from before an attempt is removed",
+        "cub/place/merge_recovery.py",
+        "_get_time_made(lock) >= since - _SLACK",
+        "_get_time_made(lock) >= 0 * since",
+        ("tests/place/test_merge_recovery.py",),
+    ),
+    Mutation(
+        "the lock of a git at work is removed",
+        "cub/place/merge_recovery.py",
+        "for lock in locks if not _is_git_at_work(checkout) else ():",
+        "for lock in locks:",
+        ("tests/place/test_merge_recovery.py",),
+    ),
+    Mutation(
         "what an agent adds in a submodule is dropped without a word",
         "cub/place/place.py",
         "if list_edited_paths(git) or git.list_items(*words)",

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from cub.place.acceptance import Acceptance, accept_commit
+from cub.place.checkout import find_checkout
+from cub.place.merge_recovery import remove_stale_locks
 from tests.conftest import git
 from tests.examples import keep_few
 from tests.forked import ForkedFunction
@@ -21,6 +26,7 @@ __all__ = ["accepting_repository", "attempt", "top"]
 
 _CALLS = 12  # of git, which an ordinary acceptance makes
 _STORE = ".cub/tasks.jsonl"
+_REF = "refs/heads/topic/main"
 _MINE = {"b.txt": b"mine\n", "dir/mine": b"mine\n", _STORE: b"1\n"}
 _CHANGES: Files = {"b.txt": b"mine\n"}
 # Ends or interrupts the process group of cub at a call of git's.
@@ -232,3 +238,61 @@ def test_a_kill_in_a_linked_work_tree_is_made_up_for(
     start(attempt, commit, break_git(tmp_path, after=9))
     assert accept_again(attempt, commit).state == "merged"
     assert not git(linked, "status", "--porcelain")
+
+
+def remove_locks(project: Path, since: float = -1) -> None:
+    remove_stale_locks(find_checkout(project), _REF, time.time() + since)
+
+
+@pytest.mark.parametrize("name", ["index", "HEAD", _REF])
+def test_a_lock_that_nobody_lets_go_is_removed(project: Path, name: str) -> None:
+    lock = project / ".git" / f"{name}.lock"
+    lock.parent.mkdir(exist_ok=True)
+    lock.touch()
+    remove_locks(project)
+    assert not lock.exists()
+
+
+def test_a_lock_from_before_stays(project: Path) -> None:
+    lock = project / ".git" / "index.lock"
+    lock.touch()
+    remove_locks(project, 60)
+    assert lock.exists()
+
+
+def test_the_time_of_a_lock_can_not_be_set_back(project: Path) -> None:
+    lock = project / ".git" / "index.lock"
+    lock.touch()
+    os.utime(lock, (1_000, 1_000))
+    remove_locks(project)
+    assert not lock.exists()
+
+
+def test_the_lock_of_a_ref_that_work_trees_share_is_found(project: Path, tmp_path: Path) -> None:
+    git(project, "commit", "-q", "--allow-empty", "-m", "x")
+    git(project, "worktree", "add", "-q", str(tmp_path / "linked"))
+    locks = [project / ".git" / "worktrees/linked/HEAD.lock", project / ".git" / f"{_REF}.lock"]
+    locks[1].parent.mkdir()
+    for lock in locks:
+        lock.touch()
+    remove_locks(tmp_path / "linked")
+    assert not any(lock.exists() for lock in locks)
+
+
+def test_a_lock_of_a_git_at_work_stays(project: Path) -> None:
+    lock = project / ".git" / "index.lock"
+    lock.touch()
+    with subprocess.Popen(["git", "hash-object", "--stdin"], cwd=project, stdin=-1) as git_at_work:
+        remove_locks(project)
+        assert lock.exists()
+        git_at_work.kill()
+
+
+def test_a_lock_that_is_let_go_meanwhile_is_waited_for(project: Path) -> None:
+    lock = project / ".git" / "index.lock"
+    lock.touch()
+    other = threading.Timer(0.05, lock.rename, [lock.with_name("index")])
+    other.start()
+    remove_locks(project)
+    other.join()
+    assert (project / ".git" / "index").exists()
