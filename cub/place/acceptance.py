@@ -21,9 +21,6 @@ from cub.place.merge_recovery import finish_interrupted_merge, read_commit, sett
 
 _PATIENCE = 2.0  # seconds: another git holds a lock for milliseconds
 _LOCKED = "another git process has locked the index (index.lock)"
-_NOBODY = {
-    f"GIT_{role}_{key}": "cub" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")
-}
 _OLD_GIT = 129  # the exit code for an unknown option
 
 
@@ -113,7 +110,7 @@ def accept_commit(
     if not tip:
         return _refuse(ref, f"the branch {name} has no commit any more")
     if tip != target.base:
-        if _is_contained(top, commit, tip):
+        if not try_git(top, "merge-base", "--is-ancestor", commit, tip).exit_code:
             return _finish(checkout, commit, ref)
         return Acceptance("moved", f"{name} has moved", ref, f"git merge {ref}")
     if not is_here:
@@ -125,17 +122,12 @@ def accept_commit(
 
 def rebase_commit(git: TreeGit, commit: str, onto: str, base: str) -> RebaseResult:
     """Apply what `commit` changes against `base` to `onto`, in cub's folder of objects alone."""
-    trees = {name: f"{name}^{{tree}}" for name in (base, onto, commit)}
-    environ = git.environ | _NOBODY
-    words = ("commit-tree", "-m", "rebase")
-    root = decode_output(run_git(git.tree, *words, trees[base], environ=environ)).strip()
+    own, words = git.with_own_identity(), ("commit-tree", "-m", "rebase")
+    root = own.read_line(*words, f"{base}^{{tree}}")
     # Before git 2.40, merge-tree finds the base itself: both sides get this one for a parent.
-    sides = [
-        decode_output(run_git(git.tree, *words, "-p", root, trees[name], environ=environ)).strip()
-        for name in (onto, commit)
-    ]
+    sides = [own.read_line(*words, "-p", root, f"{name}^{{tree}}") for name in (onto, commit)]
     merge = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", *sides)
-    result = try_git(git.tree, *merge, environ=environ)
+    result = try_git(git.tree, *merge, environ=git.environ)
     if result.exit_code == _OLD_GIT:
         return RebaseResult("", (), "git 2.38 or later is needed to rebase an attempt")
     if result.exit_code > 1 or result.exit_code < 0:
@@ -159,11 +151,6 @@ def _finish(checkout: Checkout, commit: str, ref: str) -> Acceptance:
     # A ref that is gone already, or locked, makes no difference: the branch holds the commit.
     try_git(checkout.toplevel, "update-ref", "-d", ref, commit)
     return Acceptance("merged")
-
-
-def _is_contained(toplevel: Path, commit: str, tip: str) -> bool:
-    words = ("merge-base", "--is-ancestor", commit, tip)
-    return not try_git(toplevel, *words).exit_code
 
 
 def _move_branch(checkout: Checkout, target: BranchTip, commit: str, ref: str) -> Acceptance:

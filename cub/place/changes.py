@@ -131,9 +131,8 @@ def replace_files(git: TreeGit, tree: str, files: Mapping[str, FileVersion]) -> 
             entries[path] = None
             continue
         words = ("hash-object", "-w", "--stdin", f"--path={path}")
-        oid = decode_output(git.run(*words, stdin=version.data)).strip()
         mode = 0o100755 if version.mode & _EXECUTABLE else 0o100644
-        entries[path] = TreeEntry(mode, oid)
+        entries[path] = TreeEntry(mode, git.read_line(*words, stdin=version.data))
     return _edit_tree(git, tree, entries)
 
 

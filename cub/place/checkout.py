@@ -94,6 +94,13 @@ class TreeGit:
         """Return the same with another index, for a tree that is never checked out."""
         return replace(self, index=self.index.with_name(name))
 
+    def with_own_identity(self) -> TreeGit:
+        """Return the same with cub as the author, for commits that no branch gets: the person needs
+        no name and no key for these.
+        """
+        who = (f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL"))
+        return replace(self, variables={**self.variables, **dict.fromkeys(who, "cub")})
+
     def query(self, *args: str, stdin: bytes = b"") -> bytes:
         """Return git's stdout, whatever its exit code is."""
         return try_git(self.tree, *args, stdin=stdin, environ=self.environ).stdout
@@ -102,9 +109,9 @@ class TreeGit:
         """Return whether git's exit code is 0."""
         return try_git(self.tree, *args, environ=self.environ).exit_code == 0
 
-    def read_line(self, *args: str) -> str:
+    def read_line(self, *args: str, stdin: bytes = b"") -> str:
         """Return git's answer of one line, such as the id of an object."""
-        return decode_output(self.run(*args)).strip()
+        return decode_output(self.run(*args, stdin=stdin)).strip()
 
     def list_items(self, *args: str, stdin: bytes = b"") -> list[str]:
         """Return git's answer with `-z` as a list."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from cub.checks.terminal_text import to_plain_text
@@ -20,7 +19,6 @@ from cub.processes.command import CommandSpec, StopRequest, TimeLimits
 from cub.processes.runner import run_and_capture_streams
 
 _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
-_WHO = ("NAME", "EMAIL")
 _MAX_OUTPUT = 4000  # characters of what git and its hooks print
 _MAX_BYTES = 4 << 20
 _GIT = ("git", "--no-pager", "-c", "maintenance.auto=false", "-c", "gc.auto=0",
@@ -102,14 +100,10 @@ def make_commit(place: Place, tree: str, parent: str, message: str) -> str:
     option = ("-S",) if place.person.signs_commits else ()
     words = ("commit-tree", *option, "-p", parent, "-F", "-", tree)
     data = message.encode("utf-8", "surrogateescape") + b"\n"
-    return decode_output(place.tree.run(*words, stdin=data)).strip()
+    return place.tree.read_line(*words, stdin=data)
 
 
 def make_internal_commit(place: Place, tree: str, parent: str) -> str:
-    """Make a commit that no branch gets, such as of edits to begin from; return its id.
-
-    It is cub's own, so the person needs no name and no key for it.
-    """
-    who = {f"GIT_{role}_{what}": "cub" for role in ("AUTHOR", "COMMITTER") for what in _WHO}
-    git = replace(place.tree, variables={**place.tree.variables, **who})
-    return git.read_line("commit-tree", "-p", parent, "-m", "Start an attempt", tree)
+    """Make a commit that no branch gets, such as of edits to begin from; return its id."""
+    words = ("commit-tree", "-p", parent, "-m", "Start an attempt", tree)
+    return place.tree.with_own_identity().read_line(*words)

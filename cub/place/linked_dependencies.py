@@ -175,12 +175,8 @@ def _iter_prefixes(program: Path, environ: Mapping[str, str]) -> Iterator[Path]:
             if not _SYSTEM_PACKAGES.search(_read_text(config)):
                 return
         elif "python" in (interpreter or path.name) and path.is_absolute():
-            yield path.parent.parent
-            yield from (Path("/usr/local"), _find_user_base(environ))
-
-
-def _find_user_base(environ: Mapping[str, str]) -> Path:
-    return Path(environ.get("PYTHONUSERBASE") or Path(environ.get("HOME", "/"), ".local"))
+            own = environ.get("PYTHONUSERBASE") or Path(environ.get("HOME", "/"), ".local")
+            yield from (path.parent.parent, Path("/usr/local"), Path(own))
 
 
 def _iter_site_links(folder: Path) -> Iterator[CheckoutLink]:

@@ -98,7 +98,7 @@ def list_included_files(
     entries = [path for path in ignored if path.rstrip("/") not in folders and not _is_own(path)]
     paths = {path for path in entries if _is_dependency_link(toplevel, path)}
     paths.update(_iter_built_files(toplevel, entries))
-    if _has_include_file(toplevel):
+    if get_file_type(toplevel, INCLUDE_FILE) == stat.S_IFREG:
         matches = _list_matches(toplevel, (f"--exclude-from={INCLUDE_FILE}",), entries)
         paths.update(path for path in matches if not path.endswith("/"))  # no nested repository
     outside = sorted(path for path in paths if not _is_below(path, folders))
@@ -185,11 +185,6 @@ def _is_below(path: str, folders: Container[str]) -> bool:
             return True
         end = path.find("/", end + 1)
     return False
-
-
-def _has_include_file(toplevel: Path) -> bool:
-    status = _read_status(toplevel / INCLUDE_FILE)
-    return status is not None and stat.S_ISREG(status.st_mode)
 
 
 def _list_matches(toplevel: Path, options: Sequence[str], entries: Sequence[str]) -> list[str]:
