@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cub.agent.conversation import Block, ImageBlock, Message, TextBlock, ToolCall, ToolResult
 from cub.agent.model import ModelRequest, ReplyEvent, StopReason, TextDelta
-from cub.agent.service_stream import (
-    CONNECT_SECONDS,
-    ServiceModel,
-    make_reply_end,
-    make_tool_call,
-    read_events,
-    render_body,
-)
+from cub.agent.service_stream import ServiceModel, make_reply_end, make_tool_call
 from cub.json_values import JsonObject, get_count, get_object, get_text
 from cub.tokens import TokenUsage
 
-if TYPE_CHECKING:
-    from anthropic import Anthropic
-
-_VENDOR_HOST = "api.anthropic.com"
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 _STOP_REASONS: Mapping[str, StopReason] = {
     "tool_use": "tool_use",
@@ -36,67 +24,59 @@ class AnthropicModel(ServiceModel):
     """Answer through the Messages API; the service is asked to cache what a request repeats."""
 
     package = "anthropic"
-    vendor_host = _VENDOR_HOST
+    vendor = "Anthropic"
+    vendor_host = "api.anthropic.com"
     vendor_url = "https://api.anthropic.com"
+    path = "/v1/messages"
     key_variable = "ANTHROPIC_API_KEY"
 
-    def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
-        """Yield a reply as it comes. Raises ModelError."""
-        from anthropic import AnthropicError, Stream
+    def build_body(self, request: ModelRequest) -> JsonObject:
+        """Return a request as the API takes it."""
+        body: dict[str, Any] = {
+            "model": self.name,
+            "max_tokens": request.max_tokens,
+            "messages": _convert_messages(request.messages),
+            "stream": True,
+        }
+        if request.system:
+            body["system"] = [{"type": "text", "text": request.system, **_CACHED}]
+        if request.tools:
+            body["tools"] = [
+                {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
+                for tool in request.tools
+            ]
+        return body
 
-        body = render_body(_build_body(self.name, request))
-        events = read_events(
-            lambda: self.client.post(
-                "/v1/messages",
-                content=body,
-                options={"follow_redirects": False},  # what is sent stays at this address
-                cast_to=object,
-                stream=True,
-                stream_cls=Stream[object],
-            ),
-            lambda event: event.get("type") == "message_stop",
-            self.endpoint,
-            AnthropicError,
-        )
-        return _read_reply(events)
+    def read_reply(self, events: Iterator[JsonObject]) -> Iterator[ReplyEvent]:
+        """Yield what the events of a reply say; blocks and events of other types are left out."""
+        usage: dict[str, Any] = {}
+        block: JsonObject = {}
+        pieces: list[str] = []
+        stop_reason, has_calls = "", False
+        for event in events:
+            kind = get_text(event, "type")
+            if kind == "content_block_start":
+                block, pieces = get_object(event, "content_block"), []
+            elif kind == "content_block_delta":
+                if text := get_text(event, "delta", "text"):
+                    yield TextDelta(text)
+                pieces.append(get_text(event, "delta", "partial_json"))
+            elif kind == "content_block_stop" and get_text(block, "type") == "tool_use":
+                has_calls = True
+                yield make_tool_call(
+                    get_text(block, "id"), get_text(block, "name"), "".join(pieces)
+                )
+            elif kind == "message_start":
+                usage |= get_object(event, "message", "usage")
+            elif kind == "message_delta":
+                stop_reason = get_text(event, "delta", "stop_reason")
+                usage |= get_object(event, "usage")  # the sum of the whole reply
+        end: StopReason = _STOP_REASONS.get(stop_reason, "end_turn")
+        yield make_reply_end(end, _read_usage(usage), has_calls=has_calls)
 
-    @cached_property
-    def client(self) -> Anthropic:
-        """Return the SDK's client, which is made with the first request."""
-        from anthropic import Anthropic, Timeout
-
-        return Anthropic(
-            api_key=self.key,
-            base_url=self.endpoint.base_url,
-            timeout=Timeout(self.endpoint.timeout, connect=CONNECT_SECONDS),
-            max_retries=0,
-        )
-
-
-def _read_reply(events: Iterator[JsonObject]) -> Iterator[ReplyEvent]:
-    """Yield what the events of a reply say; blocks and events of other types are left out."""
-    usage: dict[str, Any] = {}
-    block: JsonObject = {}
-    pieces: list[str] = []
-    stop_reason, has_calls = "", False
-    for event in events:
-        kind = get_text(event, "type")
-        if kind == "content_block_start":
-            block, pieces = get_object(event, "content_block"), []
-        elif kind == "content_block_delta":
-            if text := get_text(event, "delta", "text"):
-                yield TextDelta(text)
-            pieces.append(get_text(event, "delta", "partial_json"))
-        elif kind == "content_block_stop" and get_text(block, "type") == "tool_use":
-            has_calls = True
-            yield make_tool_call(get_text(block, "id"), get_text(block, "name"), "".join(pieces))
-        elif kind == "message_start":
-            usage |= get_object(event, "message", "usage")
-        elif kind == "message_delta":
-            stop_reason = get_text(event, "delta", "stop_reason")
-            usage |= get_object(event, "usage")  # the sum of the whole reply
-    end: StopReason = _STOP_REASONS.get(stop_reason, "end_turn")
-    yield make_reply_end(end, _read_usage(usage), has_calls=has_calls)
+    def is_last(self, event: JsonObject) -> bool:
+        """Return whether an event ends the message."""
+        return event.get("type") == "message_stop"
 
 
 def _read_usage(usage: JsonObject) -> TokenUsage:
@@ -106,23 +86,6 @@ def _read_usage(usage: JsonObject) -> TokenUsage:
         get_count(usage, "cache_read_input_tokens"),
         get_count(usage, "cache_creation_input_tokens"),
     )
-
-
-def _build_body(model: str, request: ModelRequest) -> JsonObject:
-    body: dict[str, Any] = {
-        "model": model,
-        "max_tokens": request.max_tokens,
-        "messages": _convert_messages(request.messages),
-        "stream": True,
-    }
-    if request.system:
-        body["system"] = [{"type": "text", "text": request.system, **_CACHED}]
-    if request.tools:
-        body["tools"] = [
-            {"name": tool.name, "description": tool.description, "input_schema": tool.schema}
-            for tool in request.tools
-        ]
-    return body
 
 
 def _convert_messages(messages: Sequence[Message]) -> Sequence[JsonObject]:

@@ -5,33 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cub.agent.conversation import Block, ImageBlock, Message, ToolCall, ToolResult
 from cub.agent.model import (
-    ModelEndpoint,
     ModelRequest,
     ReplyEvent,
     StopReason,
     TextDelta,
     ToolDefinition,
 )
-from cub.agent.service_stream import (
-    CONNECT_SECONDS,
-    ServiceModel,
-    make_reply_end,
-    make_tool_call,
-    read_events,
-    render_body,
-)
+from cub.agent.service_stream import ServiceModel, make_reply_end, make_tool_call
 from cub.json_values import JsonObject, get_count, get_object, get_text, list_objects
 from cub.tokens import TokenUsage
 
-if TYPE_CHECKING:
-    from openai import OpenAI
-
-_VENDOR_HOST = "api.openai.com"
 # Of OpenAI's models, these take tools through this API only without reasoning.
 _NO_REASONING_WITH_TOOLS = re.compile(r"gpt-(?:5\.[4-6]|6-(?:sol|luna))(?!.*(?:pro|codex))")
 _STOP_REASONS: Mapping[str, StopReason] = {"length": "max_tokens", "content_filter": "refusal"}
@@ -41,41 +28,54 @@ class OpenAIModel(ServiceModel):
     """Answer through the Chat Completions API."""
 
     package = "openai"
-    vendor_host = _VENDOR_HOST
+    vendor = "OpenAI"
+    vendor_host = "api.openai.com"
     vendor_url = "https://api.openai.com/v1"
+    path = "/chat/completions"
     key_variable = "OPENAI_API_KEY"
 
-    def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
-        """Yield a reply as it comes. Raises ModelError."""
-        from openai import OpenAIError, Stream
+    def build_body(self, request: ModelRequest) -> JsonObject:
+        """Return a request as the API takes it."""
+        # OpenAI's reasoning models refuse the old name; not all local servers know the new one.
+        limit = "max_completion_tokens" if self.is_vendor else "max_tokens"
+        system = [{"role": "system", "content": request.system}] if request.system else []
+        messages = [part for message in request.messages for part in _convert_message(message)]
+        body: dict[str, Any] = {
+            "model": self.name,
+            limit: request.max_tokens,
+            "messages": [*system, *messages],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if request.tools:
+            body["tools"] = [_convert_tool(tool) for tool in request.tools]
+            if self.is_vendor and _NO_REASONING_WITH_TOOLS.match(self.name):
+                body["reasoning_effort"] = "none"
+        return body
 
-        body = render_body(_build_body(self.endpoint, request))
-        events = read_events(
-            lambda: self.client.post(
-                "/chat/completions",
-                content=body,
-                options={"follow_redirects": False},  # what is sent stays at this address
-                cast_to=object,
-                stream=True,
-                stream_cls=Stream[object],
-            ),
-            _is_last,
-            self.endpoint,
-            OpenAIError,
-        )
-        return _read_reply(events)
+    def read_reply(self, events: Iterator[JsonObject]) -> Iterator[ReplyEvent]:
+        """Yield what the chunks of a reply say; the usage comes after the finish reason."""
+        usage: JsonObject = {}
+        calls = _CallFragments()
+        stop_reason: StopReason = "end_turn"
+        for event in events:
+            usage = get_object(event, "usage") or usage
+            for choice in list_objects(event, "choices"):
+                delta = get_object(choice, "delta")
+                if text := get_text(delta, "content") or get_text(delta, "refusal"):
+                    yield TextDelta(text)
+                if get_text(delta, "refusal"):
+                    stop_reason = "refusal"
+                for fragment in list_objects(delta, "tool_calls"):
+                    yield from calls.add_fragment(fragment)
+                if reason := get_text(choice, "finish_reason"):
+                    yield from calls.finish_call()
+                    stop_reason = _STOP_REASONS.get(reason, stop_reason)
+        yield make_reply_end(stop_reason, _read_usage(usage), has_calls=calls.count > 0)
 
-    @cached_property
-    def client(self) -> OpenAI:
-        """Return the SDK's client, which is made with the first request."""
-        from openai import OpenAI, Timeout
-
-        return OpenAI(
-            api_key=self.key,
-            base_url=self.endpoint.base_url,
-            timeout=Timeout(self.endpoint.timeout, connect=CONNECT_SECONDS),
-            max_retries=0,
-        )
+    def is_last(self, event: JsonObject) -> bool:
+        """Return whether a chunk has the reason for which the reply has ended."""
+        return any(get_text(choice, "finish_reason") for choice in list_objects(event, "choices"))
 
 
 class _CallFragments:
@@ -112,54 +112,10 @@ class _CallFragments:
             yield make_tool_call(self._id, self._name, self._arguments)
 
 
-def _read_reply(events: Iterator[JsonObject]) -> Iterator[ReplyEvent]:
-    """Yield what the chunks of a reply say; the usage comes after the finish reason."""
-    usage: JsonObject = {}
-    calls = _CallFragments()
-    stop_reason: StopReason = "end_turn"
-    for event in events:
-        usage = get_object(event, "usage") or usage
-        for choice in list_objects(event, "choices"):
-            delta = get_object(choice, "delta")
-            if text := get_text(delta, "content") or get_text(delta, "refusal"):
-                yield TextDelta(text)
-            if get_text(delta, "refusal"):
-                stop_reason = "refusal"
-            for fragment in list_objects(delta, "tool_calls"):
-                yield from calls.add_fragment(fragment)
-            if reason := get_text(choice, "finish_reason"):
-                yield from calls.finish_call()
-                stop_reason = _STOP_REASONS.get(reason, stop_reason)
-    yield make_reply_end(stop_reason, _read_usage(usage), has_calls=calls.count > 0)
-
-
-def _is_last(event: JsonObject) -> bool:
-    return any(get_text(choice, "finish_reason") for choice in list_objects(event, "choices"))
-
-
 def _read_usage(usage: JsonObject) -> TokenUsage:
     cached = get_count(usage, "prompt_tokens_details", "cached_tokens")
     new = max(0, get_count(usage, "prompt_tokens") - cached)
     return TokenUsage(new, get_count(usage, "completion_tokens"), cached)
-
-
-def _build_body(endpoint: ModelEndpoint, request: ModelRequest) -> JsonObject:
-    # OpenAI's reasoning models refuse the old name; not all local servers know the new one.
-    is_vendor = _VENDOR_HOST in endpoint.base_url
-    system = [{"role": "system", "content": request.system}] if request.system else []
-    messages = [part for message in request.messages for part in _convert_message(message)]
-    body: dict[str, Any] = {
-        "model": endpoint.model,
-        "max_completion_tokens" if is_vendor else "max_tokens": request.max_tokens,
-        "messages": [*system, *messages],
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-    if request.tools:
-        body["tools"] = [_convert_tool(tool) for tool in request.tools]
-        if is_vendor and _NO_REASONING_WITH_TOOLS.match(endpoint.model):
-            body["reasoning_effort"] = "none"
-    return body
 
 
 def _convert_tool(tool: ToolDefinition) -> JsonObject:

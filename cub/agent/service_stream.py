@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from cub.agent.conversation import ToolCall
 from cub.agent.model import ModelEndpoint, ModelRequest, ReplyEnd, ReplyEvent, StopReason
@@ -26,7 +29,7 @@ from cub.tokens import TokenUsage
 if TYPE_CHECKING:
     from httpx2 import Response
 
-CONNECT_SECONDS = 10.0  # a host that is switched off answers nothing at all
+_CONNECT_SECONDS = 10.0  # a host that is switched off answers nothing at all
 _NOT_IN_NAMES = re.compile(r"[^\w-]", re.ASCII)
 _MAX_NAME_CHARS = 64
 
@@ -44,11 +47,16 @@ class EventStream(Protocol):
 
 
 class ServiceModel(ABC):
-    """Hold what the models of both SDKs have in common. Raises CubError if theirs is missing."""
+    """Hold what the models of both SDKs have in common. Raises CubError if theirs is missing.
+
+    `vendor` begins the names of the SDK's classes, and requests go to `path`.
+    """
 
     package: ClassVar[str]
+    vendor: ClassVar[str]
     vendor_host: ClassVar[str]
     vendor_url: ClassVar[str]
+    path: ClassVar[str]
     key_variable: ClassVar[str]
 
     def __init__(self, endpoint: ModelEndpoint) -> None:
@@ -61,46 +69,79 @@ class ServiceModel(ABC):
         """Return the model's name."""
         return self.endpoint.model
 
+    @property
+    def is_vendor(self) -> bool:
+        """Return whether the service is the vendor's own."""
+        return self.vendor_host in self.endpoint.base_url
+
     @abstractmethod
+    def build_body(self, request: ModelRequest) -> JsonObject:
+        """Return a request as the API takes it."""
+
+    @abstractmethod
+    def read_reply(self, events: Iterator[JsonObject]) -> Iterator[ReplyEvent]:
+        """Yield what the events of a reply say."""
+
+    @abstractmethod
+    def is_last(self, event: JsonObject) -> bool:
+        """Return whether a reply is complete with an event."""
+
     def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
         """Yield a reply as it comes. Raises ModelError."""
+        body = render_body(self.build_body(request))
+        return self.read_reply(self._read_events(body))
+
+    @cached_property
+    def client(self) -> Any:
+        """Return the SDK's client, which is made with the first request."""
+        sdk = import_module(self.package)
+        return getattr(sdk, self.vendor)(
+            api_key=self.key,
+            base_url=self.endpoint.base_url,
+            timeout=sdk.Timeout(self.endpoint.timeout, connect=_CONNECT_SECONDS),
+            max_retries=0,
+        )
 
     def close(self) -> None:
         """Close the connections to the service, if a client was made."""
         if client := vars(self).get("client"):
             client.close()
 
+    def _read_events(self, body: bytes) -> Iterator[JsonObject]:
+        """Yield the events of a reply.
 
-def read_events(
-    open_stream: Callable[[], EventStream],
-    is_last: Callable[[JsonObject], bool],
-    endpoint: ModelEndpoint,
-    sdk_error: type[Exception],
-) -> Iterator[JsonObject]:
-    """Yield the events of a reply.
+        Raises ModelError if the SDK or its HTTP client fails, or the stream ends, before an event
+        that `is_last`: a reply that is complete is not lost.
+        """
+        import httpx2
 
-    Raises ModelError if the SDK or its HTTP client fails, or the stream ends, before an event that
-    `is_last`: a reply that is complete is not lost.
-    """
-    from contextlib import closing
-
-    import httpx2
-
-    is_complete, content_type = False, ""
-    try:
-        with closing(open_stream()) as stream:
-            content_type = stream.response.headers.get("content-type", "")
-            for event in stream:
-                if isinstance(event, dict):
-                    is_complete = is_complete or is_last(event)
-                    yield event
-    except (
-        sdk_error, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, RecursionError,
-    ) as error:  # fmt: skip
+        sdk_error = getattr(import_module(self.package), f"{self.vendor}Error")
+        is_complete, content_type = False, ""
+        try:
+            with closing(self._open_stream(body)) as stream:
+                content_type = stream.response.headers.get("content-type", "")
+                for event in stream:
+                    if isinstance(event, dict):
+                        is_complete = is_complete or self.is_last(event)
+                        yield event
+        except (
+            sdk_error, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, RecursionError,
+        ) as error:  # fmt: skip
+            if not is_complete:
+                raise convert_failure(error, self.endpoint) from error
         if not is_complete:
-            raise convert_failure(error, endpoint) from error
-    if not is_complete:
-        raise make_cut_off_failure(content_type, endpoint)
+            raise make_cut_off_failure(content_type, self.endpoint)
+
+    def _open_stream(self, body: bytes) -> EventStream:
+        stream: EventStream = self.client.post(
+            self.path,
+            content=body,
+            options={"follow_redirects": False},  # what is sent stays at this address
+            cast_to=object,
+            stream=True,
+            stream_cls=import_module(self.package).Stream[object],
+        )
+        return stream
 
 
 def render_body(body: JsonObject) -> bytes:
