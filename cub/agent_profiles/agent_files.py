@@ -7,20 +7,16 @@ import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from fnmatch import translate
-from functools import cache
 from typing import NamedTuple, TypeVar
 
 from cub.config_edit.config_text import JSON, ConfigFormat, KeyPath
 from cub.config_edit.string_list import ListLocation, read_string_list
 from cub.errors import CubError
 from cub.files import FileTree
+from cub.glob_patterns import compile_glob
 
 _T = TypeVar("_T")
-_BRACES = re.compile(r"\{([^{}]*)\}")
-_ESCAPED = re.compile(r"\\(.)")
 _GLOB = re.compile(r"[*?\[{]")
-_MAX_PATTERNS = 1000  # that braces may stand for
 _MAX_FOUND = 500  # files that a pattern may name
 _UNLISTED = frozenset((".git", "node_modules", ".venv"))
 
@@ -188,39 +184,6 @@ class AgentFiles:
             yield self.tree, path[len(self.root) + 1 :]
         if self.outside and path:
             yield self.outside, path.removeprefix(self._anchor)
-
-
-@cache
-def compile_glob(pattern: str) -> Callable[[str], object]:
-    """Return a test of paths: `**` is any number of folders, `{a,b}` one of several."""
-    plain = _ESCAPED.sub(lambda one: "?" if one[1] in "{}[]" else f"[{one[1]}]", pattern)
-    return re.compile("|".join(map(_translate, expand_braces([plain]))), re.DOTALL).fullmatch
-
-
-def _translate(pattern: str) -> str:
-    """Return the regular expression of a pattern without braces: `*` can't be a slash."""
-    parts = []
-    for segment in pattern.split("/"):
-        source = translate(segment).removeprefix("(?s:")
-        name = source[: source.rindex(")")].replace(".*", "[^/]*")
-        parts.append("(?:.*/)?" if segment == "**" else f"{name}/")
-    if pattern.endswith("**") and parts[-1] == "(?:.*/)?":
-        parts[-1] = ".*"
-    return "".join(parts).removesuffix("/")
-
-
-def expand_braces(patterns: Iterable[str]) -> list[str]:
-    """Return patterns without `{a,b}`: one for each alternative, up to a limit."""
-    waiting, expanded = list(patterns), list[str]()
-    while waiting and len(expanded) < _MAX_PATTERNS:
-        pattern = waiting.pop(0)
-        if not (braces := _BRACES.search(pattern)):
-            expanded.append(pattern)
-            continue
-        head, tail = pattern[: braces.start()], pattern[braces.end() :]
-        waiting = [*(f"{head}{part}{tail}" for part in braces[1].split(",")), *waiting]
-        waiting = waiting[:_MAX_PATTERNS]
-    return expanded
 
 
 class LoadedFile(NamedTuple):

@@ -8,11 +8,12 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile, compile_glob
+from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ServerSettings, SessionSteps
 from cub.agent_profiles.user_folders import UserFolder
 from cub.edit.document import Document
 from cub.edit.file_imports import find_imports
+from cub.glob_patterns import compile_glob
 
 CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE = ".claude/CLAUDE.md", "CLAUDE.local.md"
 CLAUDE_READS_AGENTS_SINCE = (2, 1, 277)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from cub.agent_profiles.agent_files import expand_braces
 from cub.config_edit.nodes import parse_scalar
 from cub.context.front_matter import list_field, split_patterns
 from cub.errors import UsageError
+from cub.glob_patterns import expand_braces
 
 Selectors = Mapping[str, tuple[str, ...]]
 _PATTERN_FIELDS = ("paths", "globs", "applyTo", "fileMatchPattern")

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from cub.agent_profiles.agent_files import expand_braces
 from cub.context.selectors import (
     explain_agent_mismatch,
     explain_mismatch,
@@ -91,12 +90,6 @@ def test_patterns_are_split_outside_of_braces() -> None:
 
 def test_braces_in_braces_hold_their_commas() -> None:
     assert list_patterns({"globs": "{a,{b,c}}/x,d"}) == ["{a,{b,c}}/x", "d"]
-
-
-def test_braces_stand_for_each_alternative() -> None:
-    assert expand_braces(["a{b,c}d{e,f}"]) == ["abde", "abdf", "acde", "acdf"]
-    assert expand_braces(["{a,{b,c}}"]) == ["a", "b", "a", "c"]
-    assert len(expand_braces(["{a,b}" * 64])) <= 1000
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 from cub.agent.tools.project_files import (
-    compile_glob,
+    compile_search_glob,
     list_searched_files,
     name_found_files,
     resolve_search_path,
@@ -29,7 +29,7 @@ def glob_files(arguments: GlobArguments, context: ToolContext) -> ToolOutput:
     folder = resolve_search_path(arguments.path, context)
     if not folder.is_dir():
         raise ToolError(f"{arguments.path} is not a directory")
-    is_match, name_file = compile_glob(arguments.pattern), name_found_files(folder, context)
+    is_match, name_file = compile_search_glob(arguments.pattern), name_found_files(folder, context)
     files = [file for file in list_searched_files(folder, context) if is_match(file.path)]
     files.sort(key=lambda file: -file.mtime_ns)
     if not files:

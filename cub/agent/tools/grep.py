@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from cub.agent.tools.line_search import LineQuery, find_lines
 from cub.agent.tools.project_files import (
-    compile_glob,
+    compile_search_glob,
     list_searched_files,
     name_found_files,
     resolve_search_path,
@@ -81,7 +81,7 @@ def _choose_paths(
         raise ToolError(f"{arguments.path} is not a regular file")
     if arguments.glob:
         at_any_depth = "" if "/" in arguments.glob else "**/"
-        is_match = compile_glob(at_any_depth + arguments.glob)
+        is_match = compile_search_glob(at_any_depth + arguments.glob)
         files = [(path, size) for path, size in files if is_match(path)]
     if arguments.type:
         endings = _list_endings(arguments.type)

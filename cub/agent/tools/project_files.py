@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from fnmatch import translate
 from pathlib import Path
 
 from cub import git
@@ -14,14 +12,12 @@ from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError
 from cub.files.read_files import encode_path
 from cub.git.process import query_git, split_nul, strip_git_variables
+from cub.glob_patterns import compile_glob, expand_braces
 from cub.repomap.listing.file_listing import ListedFile
 
 _GIT_TIMEOUT = 60.0
 _MAX_WALKED_FILES = 200_000
 _MAX_ALTERNATIVES = 200
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
-
-_SegmentPattern = re.Pattern[str] | None  # None is `**`: any number of segments
 
 
 def resolve_search_path(text: str, context: ToolContext) -> Path:
@@ -95,44 +91,14 @@ def name_found_files(folder: Path, context: ToolContext) -> Callable[[str], str]
     return lambda path: prefix + path
 
 
-def compile_glob(pattern: str) -> Callable[[str], bool]:
-    """Return a function that tells whether a relative path matches a glob pattern.
+def compile_search_glob(pattern: str) -> Callable[[str], bool]:
+    """Return a test of relative paths.
 
-    `*`, `?` and `[…]` stay in a segment, `**` is any number of segments, `{a,b}` one of several.
-    Raises ToolError for a pattern that leads elsewhere.
+    Raises ToolError for a pattern that leads elsewhere, or stands for too many.
     """
     pattern = pattern.removeprefix("./")
     if pattern.startswith(("/", "~")) or ".." in pattern.split("/"):
         raise ToolError("a glob pattern is relative", hint="pass the directory as path")
-    alternatives = [_compile_segments(text) for text in _expand_braces(pattern)]
-    return lambda path: any(_matches(path.split("/"), pattern) for pattern in alternatives)
-
-
-def _expand_braces(pattern: str) -> list[str]:
-    patterns = [pattern]
-    while match := next(filter(None, map(_BRACES.search, patterns)), None):
-        if len(patterns) > _MAX_ALTERNATIVES:
-            raise ToolError(f"the pattern has more than {_MAX_ALTERNATIVES} alternatives")
-        patterns.remove(match.string)
-        head, tail = match.string[: match.start()], match.string[match.end() :]
-        patterns += [head + part + tail for part in match[1].split(",")]
-    return patterns
-
-
-def _compile_segments(pattern: str) -> list[_SegmentPattern]:
-    segments = pattern.split("/")
-    return [None if text == "**" else re.compile(translate(text)) for text in segments]
-
-
-def _matches(parts: Sequence[str], pattern: Sequence[_SegmentPattern]) -> bool:
-    """Tell whether the segments of a path match; without trying one place twice."""
-    ends = {0}  # how many segments the pattern so far may cover
-    for number, segment in enumerate(pattern, 1):
-        if not ends:
-            return False
-        if segment is None:
-            least = min(ends) + (number == len(pattern))
-            ends = set(range(least, len(parts) + 1))
-        else:
-            ends = {n + 1 for n in ends if n < len(parts) and segment.match(parts[n])}
-    return len(parts) in ends
+    if len(expand_braces([pattern])) > _MAX_ALTERNATIVES:
+        raise ToolError(f"the pattern has more than {_MAX_ALTERNATIVES} alternatives")
+    return compile_glob(pattern)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from cub.agent.tools.glob_files import GLOB
-from cub.agent.tools.project_files import compile_glob
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError
 from tests.agent.tools.context import call, make_context
@@ -27,7 +26,7 @@ def glob(context: ToolContext, pattern: str, **values: str) -> list[str]:
 
 
 def test_the_newest_file_is_first(project: ToolContext) -> None:
-    assert glob(project, "**/*.py") == ["a.py", "sub/c.py", "sub/deep/d.py", ".hidden/e.py"]
+    assert glob(project, "./**/*.py") == ["a.py", "sub/c.py", "sub/deep/d.py", ".hidden/e.py"]
     os.utime(project.root / "sub/c.py")
     assert glob(project, "**/*.py")[0] == "sub/c.py"
 
@@ -94,30 +93,3 @@ def test_a_requested_stop_ends_a_walk(project: ToolContext) -> None:
             glob(project, "*")
     finally:
         project.stop.is_requested = False
-
-
-@pytest.mark.parametrize(
-    ("pattern", "path", "matches"),
-    [
-        ("*.py", "a.py", True),
-        ("*.py", "x/a.py", False),
-        ("**/*.py", "a.py", True),
-        ("**/*.py", "x/y/a.py", True),
-        ("src/**", "src/a/b", True),
-        ("src/**", "src", False),
-        ("src/**/test/*", "src/test/a", True),
-        ("src/**/test/*", "src/a/b/test/c", True),
-        ("src/**/test/*", "src/a/b/tests/c", False),
-        ("./a.?s", "a.ts", True),
-        ("a.[jt]s", "a.ts", True),
-        ("a.[!jt]s", "a.ts", False),
-        ("{a,b/c}.{py,ts}", "b/c.ts", True),
-        ("{a,{b,c}}", "c", True),
-        ("{a}", "{a}", True),
-        ("**/" * 30 + "x", "/".join("a" * 60), False),
-        ("a*" * 20 + "b", "a" * 200, False),
-        ("**", "a\nb/c", True),
-    ],
-)
-def test_a_glob_pattern_matches_whole_segments(pattern: str, path: str, matches: bool) -> None:
-    assert compile_glob(pattern)(path) is matches
