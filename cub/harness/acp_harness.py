@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cub.agent_profiles.agent_profile import AgentProfile
 from cub.agent_profiles.profiles import find_own_folders
 from cub.agent_profiles.user_folders import UserFolder
 from cub.errors import UsageError
@@ -42,9 +43,9 @@ sys.exit(main(sys.argv[2:]))
 class AcpAgent(NamedTuple):
     """Describe an agent: its command, and what the protocol does not tell of it.
 
-    `modes` are by `auto` and `bypass`. `reads` is the agent whose files it reads. `reports_cost`:
-    it reports dollars; True if that is not known. `is_tried`: cub was run with it. `login_hint` is
-    how a person logs in. It writes `own_folders`; if there are none, those of that agent.
+    `modes` are by `auto` and `bypass`. `reads` is the agent whose files it reads. `is_tried`: cub
+    was run with it. `login` says how you log in. It writes `own_folders`; if there are none, those
+    of that agent.
     """
 
     name: str
@@ -52,9 +53,8 @@ class AcpAgent(NamedTuple):
     modes: Mapping[str, str] = {}
     environ: Mapping[str, str] = {}
     reads: str = "agents_md"
-    reports_cost: bool = True
     is_tried: bool = False
-    login_hint: str = ""
+    login: str = ""
     own_folders: tuple[UserFolder, ...] = ()
 
 
@@ -68,24 +68,24 @@ ACP_AGENTS = (
         {"auto": "auto", "bypass": "bypassPermissions"},
         # Retries bounded, and no request after the turn that guesses the person's next words.
         {"CLAUDE_CODE_MAX_RETRIES": "3", "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false"},
-        reads="claude", is_tried=True, login_hint=ClaudeHarness.facts.login,
+        reads="claude", is_tried=True, login=ClaudeHarness.facts.login,
     ),
     AcpAgent(
         "codex", ("codex-acp",), {"auto": "agent", "bypass": "agent-full-access"},
-        reads="codex", reports_cost=False, is_tried=True, login_hint=CodexHarness.facts.login,
+        reads="codex", is_tried=True, login=CodexHarness.facts.login,
     ),
     AcpAgent(
         "gemini", ("gemini", "--acp"), {"auto": "default", "bypass": "yolo"},
         {"GEMINI_CLI_TRUST_WORKSPACE": "true"},  # else it ignores the project's settings
-        reads="gemini", reports_cost=False, is_tried=True, login_hint=GeminiHarness.facts.login,
+        reads="gemini", is_tried=True, login=GeminiHarness.facts.login,
     ),
     AcpAgent(
         # Its log is all that it says while it tries a request again.
         "opencode", ("opencode", "acp", "--print-logs", "--log-level", "ERROR"),
-        reads="opencode", is_tried=True, login_hint=OpencodeHarness.facts.login,
+        reads="opencode", is_tried=True, login=OpencodeHarness.facts.login,
     ),
     AcpAgent(
-        "qwen", ("qwen", "--acp"), {"auto": "auto", "bypass": "yolo"}, reports_cost=False,
+        "qwen", ("qwen", "--acp"), {"auto": "auto", "bypass": "yolo"},
         is_tried=True, own_folders=_list_folders("~/.qwen"),
     ),
     AcpAgent("copilot", ("copilot", "--acp", "--stdio"), own_folders=_list_folders("~/.copilot")),
@@ -110,15 +110,9 @@ ACP_AGENTS = (
 class AcpHarness(EventHarness):
     """Have a process of cub's own talk with the agent `argv`."""
 
-    name: str
     argv: tuple[str, ...]
     modes: Mapping[str, str] = field(default_factory=dict)
     model: str | None = None
-
-    @property
-    def program(self) -> str:
-        """Return the agent's program."""
-        return self.argv[0]
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command of the process that talks with the agent; stdin has the prompt."""
@@ -182,16 +176,17 @@ def make_acp_harness(name: str, settings: Mapping[str, Any]) -> AcpHarness:
     agent = _find_agent(argv) or AcpAgent("", (), reads="")
     if tuple(argv) == (agent.name,):
         argv = agent.argv
+    folders = agent.own_folders or find_own_folders(agent.reads or argv[0])
+    facts = AgentProfile(
+        title=name, name=name, program=argv[0], login=agent.login, own_folders=folders
+    )
     return AcpHarness(
-        name,
         tuple(argv),
         {**agent.modes, **_parse_modes(name, settings.get("modes") or {})},
         settings.get("model"),
         environ={**agent.environ, **parse_environ(name, settings)},
+        facts=facts,
         reads=agent.reads,
-        reports_cost=agent.reports_cost,
-        login_hint=agent.login_hint,
-        own_folders=agent.own_folders or find_own_folders(agent.reads or argv[0]),
     )
 
 

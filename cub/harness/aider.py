@@ -149,7 +149,7 @@ class AiderHarness(NativeHarness):
         have a map of all files, is a read-only file; `--read` would replace the user's own list.
         """
         scratch, has_rules = request.scratch, bool(request.system_prompt.strip())
-        argv = [self.program, *_FLAGS]
+        argv = [self.facts.program, *_FLAGS]
         for option, name in (("--chat-history-file", "chat.md"), ("--input-history-file", "input")):
             argv += [option, str(scratch / f"aider.{name}")]
         # A message with `/` or `!` at its start would be a command.

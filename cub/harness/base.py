@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, get_args
 
-from cub.agent_profiles.user_folders import UserFolder
+from cub.agent_profiles.agent_profile import AgentProfile
 from cub.checks.terminal_text import to_plain_text
 from cub.files.internal_files import replace_file
 from cub.files.read_files import make_os_error
@@ -95,8 +95,8 @@ class Harness(Protocol):
         """Return the name that a person gave it."""
 
     @property
-    def program(self) -> str:
-        """Return the first word of the agent's command; "" if it is known only in an attempt."""
+    def facts(self) -> AgentProfile:
+        """Return what is known of the agent; "" is its program if only an attempt knows it."""
 
     @property
     def environ(self) -> Mapping[str, str]:
@@ -105,18 +105,6 @@ class Harness(Protocol):
     @property
     def reads(self) -> str:
         """Return the agent whose instruction files it reads, as in cub.project.agent_reading."""
-
-    @property
-    def reports_cost(self) -> bool:
-        """Return whether the agent reports dollars; True if that is unknown."""
-
-    @property
-    def login_hint(self) -> str:
-        """Return how a person logs in; "" if that is unknown."""
-
-    @property
-    def own_folders(self) -> tuple[UserFolder, ...]:
-        """Return the user's directories that it writes, such as for sessions and logins."""
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command for an attempt.

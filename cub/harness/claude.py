@@ -199,7 +199,7 @@ class ClaudeHarness(NativeHarness):
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command; the system prompt is added to Claude Code's own."""
-        argv = [self.program, "-p", "--output-format", "stream-json", "--verbose"]
+        argv = [self.facts.program, "-p", "--output-format", "stream-json", "--verbose"]
         argv += ["--append-system-prompt-file", str(request.folder / "system.md")]
         if request.permissions == "bypass":
             argv.append("--dangerously-skip-permissions")

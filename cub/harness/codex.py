@@ -230,7 +230,7 @@ class CodexHarness(NativeHarness):
 
         Codex's developer_instructions would replace the user's own.
         """
-        argv = [self.program, "exec", "--json", "--skip-git-repo-check"]
+        argv = [self.facts.program, "exec", "--json", "--skip-git-repo-check"]
         # A login shell may reset PATH, and then there is no `cub`.
         argv += ["-c", "allow_login_shell=false"]
         if request.permissions == "bypass":

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from cub.agent_profiles.agent_profile import AgentProfile
 from cub.agent_profiles.profiles import find_own_folders
-from cub.agent_profiles.user_folders import UserFolder
 from cub.errors import CubError
 from cub.harness.base import LaunchCommand, LaunchRequest, Transcript, encode_text
 from cub.harness.event_protocol import EventProtocolReader
@@ -31,11 +31,14 @@ _PLACEHOLDER = re.compile(rf"\{{\{{({_NAMES})\}}\}}|\{{({_NAMES})\}}")
 class EventHarness:
     """Hold what the agents have in common that print cub's event protocol, or any text."""
 
+    facts: AgentProfile
     environ: Mapping[str, str] = field(default_factory=dict)
     reads: str = ""
-    reports_cost: bool = True
-    login_hint: str = ""
-    own_folders: tuple[UserFolder, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the name in the configuration, or what was typed."""
+        return self.facts.name
 
     def open_reader(self) -> EventProtocolReader:
         """Return a reader of cub's event protocol."""
@@ -61,15 +64,9 @@ class CustomHarness(EventHarness):
     `success_rule` is exit, result, or a pattern that the final message has to match.
     """
 
-    name: str
     argv: tuple[str, ...]
     prompt_channel: str
     success_rule: str | re.Pattern[str]
-
-    @property
-    def program(self) -> str:
-        """Return the first word of the command; "" if it has a placeholder."""
-        return "" if find_placeholders(self.argv[:1]) else fill_placeholders(self.argv[:1], {})[0]
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command with its values, and a file with both prompts if it needs one."""
@@ -127,10 +124,10 @@ def make_custom_harness(name: str, settings: Mapping[str, Any]) -> CustomHarness
         message = f"unknown prompt {prompt!r}: choose from {', '.join(PROMPT_CHANNELS)}"
         raise make_key_error(name, "prompt", message, "")
     success_rule, environ = _parse_success_rule(name, settings), parse_environ(name, settings)
+    program = "" if find_placeholders(argv[:1]) else fill_placeholders(argv[:1], {})[0]
     folders = find_own_folders(argv[0])
-    return CustomHarness(
-        name, tuple(argv), prompt, success_rule, environ=environ, own_folders=folders
-    )
+    facts = AgentProfile(title=name, name=name, program=program, own_folders=folders)
+    return CustomHarness(tuple(argv), prompt, success_rule, facts=facts, environ=environ)
 
 
 def _parse_success_rule(name: str, settings: Mapping[str, Any]) -> str | re.Pattern[str]:

@@ -164,7 +164,7 @@ class GeminiHarness(NativeHarness):
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command, with both prompts on its stdin."""
-        argv, files = [self.program, "--output-format", "stream-json"], {}
+        argv, files = [self.facts.program, "--output-format", "stream-json"], {}
         if request.permissions == "bypass":
             argv += ["--approval-mode", "yolo"]
         else:

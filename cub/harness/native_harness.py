@@ -14,7 +14,6 @@ from datetime import datetime
 from typing import ClassVar, NamedTuple
 
 from cub.agent_profiles.agent_profile import AgentProfile
-from cub.agent_profiles.user_folders import UserFolder
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript, encode_text
 from cub.harness.event_protocol import LineReader
 from cub.harness.line_splitter import LineSplitter
@@ -58,11 +57,6 @@ class NativeHarness(ABC):
         return self.facts.name
 
     @property
-    def program(self) -> str:
-        """Return the agent's program."""
-        return self.facts.program
-
-    @property
     def environ(self) -> Mapping[str, str]:
         """Return variables for the agent; the configuration replaces cub's own."""
         return {**self.default_environ, **self.options.environ}
@@ -76,21 +70,6 @@ class NativeHarness(ABC):
     def reads(self) -> str:
         """Return the agent's name: it reads what its table says."""
         return self.facts.name
-
-    @property
-    def reports_cost(self) -> bool:
-        """Return whether the agent reports dollars."""
-        return self.facts.reports_cost
-
-    @property
-    def login_hint(self) -> str:
-        """Return how a person logs in."""
-        return self.facts.login
-
-    @property
-    def own_folders(self) -> tuple[UserFolder, ...]:
-        """Return the user's directories that the agent writes."""
-        return self.facts.own_folders
 
     @property
     def settings_arguments(self) -> tuple[str, ...]:

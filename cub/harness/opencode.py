@@ -122,6 +122,6 @@ class OpencodeHarness(NativeHarness):
         opencode has one flag for permissions: it accepts what the user's settings don't deny.
         Without it, `run` rejects what they ask about, and ends.
         """
-        argv = [self.program, "run", "--format", "json", "--auto"]
+        argv = [self.facts.program, "run", "--format", "json", "--auto"]
         argv += ["--print-logs", "--log-level", "ERROR"]
         return self.make_command(request, argv, prepend_system_prompt(request))

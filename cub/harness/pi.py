@@ -114,7 +114,7 @@ class PiHarness(NativeHarness):
         With the option, pi ignores a file that the user or the project adds, unless it is named as
         well. pi has no permissions.
         """
-        argv = [self.program, "--mode", "json"]
+        argv = [self.facts.program, "--mode", "json"]
         for file in (*self._find_added_files(request.folder), request.folder / "system.md"):
             argv += ["--append-system-prompt", str(file)]
         return self.make_command(request, argv, avoid_slash_command(request.prompt))

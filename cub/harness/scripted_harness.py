@@ -21,10 +21,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cub.agent_profiles.agent_profile import AgentProfile
 from cub.config_edit.nodes import ConfigNode, MappingEntry
 from cub.errors import CubError
 from cub.harness import script_player
@@ -40,6 +41,7 @@ DEFAULT_SCRIPT = ".cub/script.yaml"
 ANY_TASK = "*"
 CLOSING_STATUSES = ("done", "no_change")
 _STEP_FILE = "step.json"
+_FACTS = AgentProfile(title=SCRIPTED, name=SCRIPTED, program=sys.executable)
 ScriptStep = Mapping[str, Any]
 ScriptSteps = Mapping[str, tuple[ScriptStep, ...]]
 
@@ -50,8 +52,7 @@ class ScriptedHarness(EventHarness):
 
     display_path: str
     steps: ScriptSteps
-    name: str = SCRIPTED
-    program: str = sys.executable
+    facts: AgentProfile = field(default=_FACTS, kw_only=True)
 
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command that plays the attempt's step, and the file that has it."""

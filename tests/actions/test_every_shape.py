@@ -229,5 +229,5 @@ def test_what_is_suggested_helps(name: str, agent: str, fix: str, tmp_path: Path
     project = make_project(shape, tmp_path / "project", home, map_first=True)
     kind = next(one for one in NATIVE_HARNESSES if one.facts.name == agent)
     harness = kind(NativeOptions(shape.arguments.get(agent, ())))
-    installed = InstalledAgent(harness, kind.facts, "", "")
+    installed = InstalledAgent(harness, "", "")
     assert make_overview(installed, project, {"HOME": home.as_posix()}).fix == fix

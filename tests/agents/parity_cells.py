@@ -141,7 +141,7 @@ def find_installed(agent: str) -> InstalledAgent:
     if folder is None:
         pytest.skip(f"{agent} is not in CUB_AGENTS")
     kind = next(kind for kind in NATIVE_HARNESSES if kind.facts.name == agent)
-    return InstalledAgent(kind(), kind.facts, "", _read_version(agent))
+    return InstalledAgent(kind(), "", _read_version(agent))
 
 
 @cache

@@ -93,7 +93,7 @@ def _make_checkout(project: Path) -> dict[str, tuple[int, bytes]]:
 def _open_place(project: Path, harness: Harness, environ: dict[str, str], kind: PlaceKind) -> Place:
     checkout = find_checkout(project)
     outside = (project, find_state_folder())
-    found = prepare_user_folders(harness.own_folders, environ, outside)
+    found = prepare_user_folders(harness.facts.own_folders, environ, outside)
     settings = PlaceSettings(
         checkout, project, kind, writable=found.folders, read_only=found.read_only
     )

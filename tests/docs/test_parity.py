@@ -21,7 +21,7 @@ SEEN: dict[str, Any] = json.loads(CELLS.read_text(encoding="utf-8"))
 def describe(agent: str) -> InstalledAgent:
     """The agent in the version that was seen."""
     kind = next(kind for kind in NATIVE_HARNESSES if kind.facts.name == agent)
-    return InstalledAgent(kind(), kind.facts, "", SEEN["versions"][agent])
+    return InstalledAgent(kind(), "", SEEN["versions"][agent])
 
 
 def test_the_page_is_what_was_seen() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cub.agent_profiles.agent_profile import AgentProfile
 from cub.errors import CubError, UsageError
 from cub.harness.acp_harness import (
     ACP_AGENTS,
@@ -90,7 +91,7 @@ def test_a_known_agent_has_its_modes_and_variables(argv: list[str], full: tuple[
     assert harness.argv == full
     assert harness.modes == {"auto": "plan", "bypass": "yolo"}
     assert harness.environ == {"GEMINI_CLI_TRUST_WORKSPACE": "true", "A": "1"}
-    assert (harness.reads, harness.reports_cost) == ("gemini", False)
+    assert harness.reads == "gemini"
 
 
 def test_codex_does_without_its_sandbox_where_none_can_start(tmp_path: Path) -> None:
@@ -103,8 +104,10 @@ def test_codex_does_without_its_sandbox_where_none_can_start(tmp_path: Path) -> 
 
 def test_an_unknown_agent_has_what_its_entry_says() -> None:
     harness = load_acp_harness("acp:'my agent' --fast")
-    assert harness == AcpHarness("acp:'my agent' --fast", ("my agent", "--fast"))
-    assert harness.program == "my agent"
+    facts = AgentProfile(
+        title="acp:'my agent' --fast", name="acp:'my agent' --fast", program="my agent"
+    )
+    assert harness == AcpHarness(("my agent", "--fast"), facts=facts)
 
 
 def test_names_of_known_agents_are_commands() -> None:
@@ -160,7 +163,7 @@ def test_requests_that_opencode_tries_again_are_in_its_log() -> None:
 
 
 def test_a_refusal_is_by_events_or_by_the_last_lines() -> None:
-    harness, now = AcpHarness("mine", ("x",)), datetime.now(UTC)
+    harness, now = make_acp_harness("mine", {"acp": ["x"]}), datetime.now(UTC)
     transcript = Transcript()
     assert harness.find_refusal(transcript, "", now) is None
     found = harness.find_refusal(transcript, "Error: 429 Too Many Requests\n", now)

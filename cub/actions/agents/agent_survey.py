@@ -17,7 +17,6 @@ from cub.actions.run.run_options import RunOptions, resolve_settings
 from cub.actions.tasks.current_attempt import build_environment
 from cub.agent.memory import load_memory
 from cub.agent_profiles.agent_files import LoadedFile
-from cub.agent_profiles.agent_profile import AgentProfile
 from cub.errors import UsageError
 from cub.harness.base import Harness
 from cub.harness.builtin import BuiltinHarness
@@ -32,13 +31,9 @@ _HEAD = 1_000  # characters
 
 @dataclass(frozen=True, slots=True)
 class InstalledAgent:
-    """Hold an agent, why its program can't be started, and its version; "" if not known.
-
-    `facts` is None for an agent that only the configuration describes.
-    """
+    """Hold an agent, why its program can't be started, and its version; "" if not known."""
 
     harness: Harness
-    facts: AgentProfile | None
     problem: str
     version: str
 
@@ -50,12 +45,12 @@ class InstalledAgent:
     @property
     def title(self) -> str:
         """Return the name to show."""
-        return self.facts.title if self.facts else self.harness.name
+        return self.harness.facts.title
 
     @property
     def oldest_version(self) -> str:
         """Return the oldest version known to work, "" if none is."""
-        return self.facts.oldest_version if self.facts else ""
+        return self.harness.facts.oldest_version
 
     @property
     def installation(self) -> str:
@@ -71,7 +66,7 @@ class InstalledAgent:
     @property
     def is_too_old(self) -> bool:
         """Return whether its version is older than the oldest one known to work."""
-        return self.facts is not None and self.facts.is_outdated(self.version)
+        return self.harness.facts.is_outdated(self.version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +104,8 @@ def list_agents(
         missing = find_missing_programs([harness], settings, project, environ)
         is_read = not missing and (not asked or harness.name in asked)
         versions = read_agent_versions([harness], project, visible) if is_read else {}
-        facts = harness.facts if isinstance(harness, NativeHarness) else None
         problem = missing[0].why if missing else ""
-        return InstalledAgent(harness, facts, problem, versions.get(harness.name, ""))
+        return InstalledAgent(harness, problem, versions.get(harness.name, ""))
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # each version takes a process
         return list(pool.map(look_up, harnesses))
@@ -176,7 +170,7 @@ def choose_agents(agents: Sequence[InstalledAgent], names: Sequence[str]) -> lis
     Raises UsageError for a name of none, or of one that cub can't point at a model server, and if
     no agent is installed.
     """
-    own = {agent.name: agent for agent in agents if agent.facts}
+    own = {one.name: one for one in agents if isinstance(one.harness, NativeHarness)}
     for name in names:
         if name not in own:
             is_configured = any(agent.name == name for agent in agents)

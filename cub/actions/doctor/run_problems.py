@@ -141,7 +141,7 @@ def describe_agents(
     for harness in usable:
         choice = f" ({diagnosis.choice})" if diagnosis.choice else ""
         version = _find_version(harness, environ)
-        message = f"a run uses {_get_title(harness)} {version}".rstrip() + choice
+        message = f"a run uses {harness.facts.title} {version}".rstrip() + choice
         yield Finding("D204", message)
         if isinstance(harness, NativeHarness) and harness.facts.is_outdated(version):
             facts = harness.facts
@@ -162,13 +162,9 @@ def _describe_reading(
     read = [source.label for source in sources if source.times]
     unread = [source.label for source in sources if not source.times]
     if sources:
-        message = f"{_get_title(harness)} reads {join_first(read) or 'no file of this project'}"
+        message = f"{harness.facts.title} reads {join_first(read) or 'no file of this project'}"
         message += f"; only `cub run` passes on {join_first(unread)}" if unread else ""
         yield Finding("D417", message)
-
-
-def _get_title(harness: Harness) -> str:
-    return harness.facts.title if isinstance(harness, NativeHarness) else harness.name
 
 
 def _find_version(harness: Harness, environ: Mapping[str, str]) -> str:
@@ -178,7 +174,7 @@ def _find_version(harness: Harness, environ: Mapping[str, str]) -> str:
     if not isinstance(harness, NativeHarness):
         return ""
     path = environ.get("PATH", os.defpath)
-    program = shutil.which(harness.program, path=path)
+    program = shutil.which(harness.facts.program, path=path)
     if program is None:
         return ""
     file = Path(os.path.realpath(program))

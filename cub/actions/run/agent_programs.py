@@ -122,11 +122,11 @@ def _find_missing(
 ) -> MissingProgram | None:
     programs = [("run.wrap", word) for word in settings.wrapper[:1]]
     if not programs or posixpath.basename(settings.wrapper[0]) in _TRANSPARENT_WRAPPERS:
-        programs.append((_name_key(harness), harness.program))
+        programs.append((_name_key(harness), harness.facts.program))
     for key, name in programs:
         if name and (why := _explain_missing(name, settings, project, environ)):
             hint = _suggest_fix(why)
-            if isinstance(harness, NativeHarness) and name == harness.program:
+            if isinstance(harness, NativeHarness) and name == harness.facts.program:
                 hint = f"install it: `{harness.installation}`"
             return MissingProgram(harness.name, why, key, hint)
     if isinstance(harness, BuiltinHarness) and (why := harness.explain_missing(settings.model)):
@@ -241,7 +241,7 @@ def _read_version(harness: NativeHarness, project: Project, environ: Mapping[str
     """Return what the program calls its version; "" if it names none."""
     try:
         process = subprocess.run(  # noqa: S603 - the agent itself
-            [harness.program, "--version"],
+            [harness.facts.program, "--version"],
             cwd=project.root,
             env={**environ, **harness.environ, **harness.facts.steps.environ},
             stdin=subprocess.DEVNULL,

@@ -87,7 +87,7 @@ def _prepare_user_folders(
     """Return what tools and agents write; the variables of an agent may name other directories."""
     outside = (checkout.toplevel, checkout.git_dir, checkout.common_dir, find_state_folder())
     wanted = [(TOOL_CACHES, environ)]
-    wanted += [(one.own_folders, {**environ, **one.environ}) for one in harnesses]
+    wanted += [(one.facts.own_folders, {**environ, **one.environ}) for one in harnesses]
     found = [prepare_user_folders(*one, outside) for one in wanted]
     return WritableFolders(*(tuple(chain(*paths)) for paths in zip(*found, strict=True)))
 
@@ -99,7 +99,7 @@ def _expand(path: str, root: Path, environ: Mapping[str, str]) -> Path:
 
 def _list_programs(harnesses: Sequence[Harness], environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Return the programs of the agents: they may be installed below a folder such as `/tmp`."""
-    found = [shutil.which(harness.program, path=environ.get("PATH")) for harness in harnesses]
+    found = [shutil.which(harness.facts.program, path=environ.get("PATH")) for harness in harnesses]
     return tuple(Path(os.path.realpath(program)) for program in found if program)
 
 

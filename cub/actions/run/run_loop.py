@@ -178,7 +178,7 @@ def _end_attempt(
 def _suggest_remedy(harness: Harness, verdict: Verdict) -> str:
     """Return what a person can do where an agent can't work; "" for other failures."""
     if verdict.failure == failures.AUTH:
-        return harness.login_hint or failures.AUTH.remedy
+        return harness.facts.login or failures.AUTH.remedy
     if verdict.failure == failures.HARNESS_SETUP:
         return suggest_setup_fix(verdict.reason, harness.name) or failures.HARNESS_SETUP.remedy
     return verdict.failure.remedy if verdict.failure == failures.HARNESS_MISSING else ""

@@ -60,7 +60,7 @@ def test_a_configured_agent_follows_and_nothing_is_known_of_it(
 ) -> None:
     write(project, ".cub/config.yaml", "harnesses: {mine: {argv: [mine]}}\n")
     mine = look(project, tmp_path)[-1]
-    assert (mine.name, mine.facts, mine.problem) == ("mine", None, "mine is not in PATH")
+    assert (mine.name, mine.title, mine.problem) == ("mine", "mine", "mine is not in PATH")
     assert (mine.installation, mine.oldest_version, mine.is_too_old) == ("", "", False)
 
 
