@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -49,14 +48,6 @@ class _Entry(NamedTuple):
         return self.key.signature is None
 
 
-@dataclass(slots=True)
-class _Counts:
-    hits: int = 0
-    misses: int = 0
-    invalidations: int = 0
-    evictions: int = 0
-
-
 class ExploreCache:
     """Hold the results that were used last. One thread uses it: the one that starts the tools.
 
@@ -74,15 +65,12 @@ class ExploreCache:
         self._max_entries, self._ttl, self._clock = max_entries, ttl, clock
         self._is_enabled = is_enabled
         self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
-        self._counts = _Counts()
+        self._counts = Counter(hits=0, misses=0, invalidations=0, evictions=0)
 
     @property
     def statistics(self) -> CacheStatistics:
         """Return how many entries there are, and what happened so far."""
-        counts = self._counts
-        return CacheStatistics(
-            len(self._entries), counts.hits, counts.misses, counts.invalidations, counts.evictions
-        )
+        return CacheStatistics(len(self._entries), **self._counts)
 
     def make_key(self, tool: AnyTool, values: JsonObject, context: ToolContext) -> CacheKey | None:
         """Return the key of a call, taken before it runs; None for one that is never stored."""
@@ -107,9 +95,9 @@ class ExploreCache:
             self._drop(entry)
             entry = None
         if entry is None:
-            self._counts.misses += 1
+            self._counts["misses"] += 1
             return None
-        self._counts.hits += 1
+        self._counts["hits"] += 1
         self._entries.move_to_end(key.digest)
         return entry.output
 
@@ -124,7 +112,7 @@ class ExploreCache:
         self._entries.move_to_end(key.digest)
         while len(self._entries) > self._max_entries:
             self._entries.popitem(last=False)
-            self._counts.evictions += 1
+            self._counts["evictions"] += 1
 
     def invalidate_path(self, path: Path) -> None:
         """Drop what depends on a file (its real path) that a tool has written."""
@@ -160,7 +148,7 @@ class ExploreCache:
 
     def _drop(self, entry: _Entry) -> None:
         del self._entries[entry.key.digest]
-        self._counts.invalidations += 1
+        self._counts["invalidations"] += 1
 
 
 def _overlaps(path: Path, folder: Path) -> bool:

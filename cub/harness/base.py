@@ -5,7 +5,6 @@ A transcript adds the events up to the final message, the costs, and how the age
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -191,8 +190,7 @@ class Transcript:
     has_failed: bool = False
     has_result: bool = False
     _result: str = ""
-    _pieces: deque[str] = field(default_factory=deque)
-    _length: int = 0
+    _text: str = ""
     _final: str | None = None
 
     @property
@@ -202,7 +200,7 @@ class Transcript:
         It is masked as a whole, because a secret may take several pieces.
         """
         if self._final is None:
-            text = (self._result or "".join(self._pieces))[-MAX_FINAL:]
+            text = self._result or self._text
             # Remove escapes first: they could hide a secret.
             self._final = mask_text(to_plain_text(text) if "\x1b" in text else text).strip()
         return self._final
@@ -219,8 +217,7 @@ class Transcript:
             case "text":
                 self._add_text(event)
             case "tool":
-                self._pieces.clear()
-                self._length = 0
+                self._text = ""
                 self.refusal, self.error, self.has_reply = None, "", True  # the agent went on
             case "session":
                 self.session = event.text or self.session
@@ -242,10 +239,7 @@ class Transcript:
             self.error = mask_text(event.text)
             return
         self.has_words |= bool(event.text.strip())
-        self._pieces.append(event.text[-MAX_FINAL:])
-        self._length += len(self._pieces[-1])
-        while self._length - len(self._pieces[0]) > MAX_FINAL:
-            self._length -= len(self._pieces.popleft())
+        self._text = (self._text + event.text)[-MAX_FINAL:]
 
 
 class AttemptCost(NamedTuple):
