@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from cub.edit.document import split_lines
-from cub.edit.line_matching import find_line_matches, measure_common_ends
+from cub.edit.line_matching import iter_changes
 from cub.edit.unified_diff import format_hunks, quote_header_name
 from cub.errors import InternalError
 
@@ -48,12 +48,11 @@ class FileEdit:
     @property
     def changed_line_counts(self) -> tuple[int, int]:
         """Return the numbers of lines added and removed."""
-        before, after = self.before or b"", self.after or b""
-        head, tail = measure_common_ends(before, after)
-        old = split_lines(before[head : len(before) - tail])
-        new = split_lines(after[head : len(after) - tail])
-        same = sum(match.size for match in find_line_matches(old, new))
-        return len(new) - same, len(old) - same
+        changes = list(
+            iter_changes(split_lines(self.before or b""), split_lines(self.after or b""))
+        )
+        added = sum(change.new_end - change.new for change in changes)
+        return added, sum(change.old_end - change.old for change in changes)
 
     def format_diff(self) -> Iterator[str]:
         """Yield a unified diff that `git apply` and `patch` read, line by line, without line

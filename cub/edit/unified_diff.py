@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from cub.edit.line_matching import LineGap, iter_changes, measure_common_ends
+from cub.edit.line_matching import LineGap, iter_changes
 
 _CONTEXT = 3  # lines around a change
 _QUOTED = re.compile(r'["\\\x00-\x1f\x7f]')
@@ -30,18 +30,11 @@ def diff_texts(before: str, after: str, path: str, before_name: str, after_name:
 
 
 def format_hunks(before: bytes, after: bytes) -> Iterator[str]:
-    """Yield hunks with three lines of context; read only what is near a change of a big file."""
-    head, tail = measure_common_ends(before, after)
-    for _ in range(_CONTEXT):
-        head = before.rfind(b"\n", 0, max(0, head - 1)) + 1
-        next_line = before.find(b"\n", len(before) - tail) + 1 or len(before)
-        tail = len(before) - next_line
-    old = _split_display_lines(before[head : len(before) - tail], whole=not tail)
-    new = _split_display_lines(after[head : len(after) - tail], whole=not tail)
-    above = before.count(b"\n", 0, head)
+    """Yield hunks with three lines of context."""
+    old, new = _split_display_lines(before), _split_display_lines(after)
     for hunk in _group_changes(iter_changes(old, new), len(old), len(new)):
         spans = (hunk[0].old, hunk[-1].old_end), (hunk[0].new, hunk[-1].new_end)
-        old_range, new_range = (_format_range(start + above, end + above) for start, end in spans)
+        old_range, new_range = (_format_range(*span) for span in spans)
         yield f"@@ -{old_range} +{new_range} @@"
         for change, following in zip(hunk, [*hunk[1:], None], strict=True):
             yield from _mark_lines("-", old[change.old : change.old_end])
@@ -84,9 +77,9 @@ def _mark_lines(mark: str, lines: Sequence[str]) -> Iterator[str]:
         yield from f"{mark}{line}".split("\n")
 
 
-def _split_display_lines(data: bytes, *, whole: bool) -> list[str]:
-    """Cut lines at LF only, as git does; `whole` says that `data` reaches the end of the file."""
+def _split_display_lines(data: bytes) -> list[str]:
+    """Cut lines at LF only, as git does."""
     lines = data.decode("utf-8", "surrogateescape").split("\n")
-    if lines[-1] and whole:
+    if lines[-1]:
         lines[-1] += "\n\\ No newline at end of file"
     return lines if lines[-1] else lines[:-1]

@@ -1,16 +1,10 @@
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.edit.line_matching import (
-    LineMatch,
-    find_line_matches,
-    measure_common_ends,
-)
+from cub.edit.line_matching import LineGap, iter_changes
 from cub.edit.user_lines import extract_user_lines
 from tests.examples import few_examples
 
@@ -54,85 +48,40 @@ _LARGE = st.builds(
 )
 
 
-class Counted(str):
-    """A line that counts how often it is compared."""
-
-    __slots__ = ()
-    comparisons = 0
-
-    def __eq__(self, other: object) -> bool:
-        Counted.comparisons += 1
-        return str.__eq__(self, other)
-
-    __hash__ = str.__hash__
-
-
-def holds(old: list[str], new: list[str]) -> list[LineMatch]:
-    found = find_line_matches(old, new)
-    for match in found:
-        assert match.size > 0
-        ours, theirs = old[match.old :][: match.size], new[match.new :][: match.size]
-        assert ours == theirs
-        assert len(ours) == match.size
-    for one, other in pairwise(found):
-        assert one.old + one.size <= other.old
-        assert one.new + one.size <= other.new
-    return found
+def covers(old: list[str], new: list[str]) -> int:
+    """How many lines are in no change; what is between two changes is equal."""
+    changes = list(iter_changes(old, new))
+    starts = [(0, 0), *((change.old_end, change.new_end) for change in changes)]
+    ends = [*((change.old, change.new) for change in changes), (len(old), len(new))]
+    for (a, b), (c, d) in zip(starts, ends, strict=True):
+        assert old[a:c] == new[b:d]
+    assert all(change.old < change.old_end or change.new < change.new_end for change in changes)
+    return sum(c - a for (a, _), (c, _) in zip(starts, ends, strict=True))
 
 
 @given(_LINES, _LINES)
-def test_matches_are_equal_lines_in_order(old: list[str], new: list[str]) -> None:
-    holds(old, new)
+def test_lines_between_changes_are_equal(old: list[str], new: list[str]) -> None:
+    covers(old, new)
 
 
 @few_examples
 @given(_LARGE, _LARGE)
 def test_so_are_those_of_long_texts(old: list[str], new: list[str]) -> None:
-    holds(old, new)
+    covers(old, new)
 
 
-def test_lines_that_are_only_lost_are_all_that_differs() -> None:
-    old = ["a", "b", "a", "c"] * 1000
-    new = [line for number, line in enumerate(old) if number % 99 != 1]
-    assert sum(match.size for match in holds(old, new)) == len(new)
-
-
-def test_a_line_that_is_both_ends_is_one_match() -> None:
-    assert find_line_matches(["a"], ["a"]) == [LineMatch(0, 0, 1)]
+def test_a_line_that_is_both_ends_is_equal_once() -> None:
+    assert list(iter_changes(["a"], ["a"])) == []
+    assert list(iter_changes(["a"], ["a", "a"])) == [LineGap(1, 1, 1, 2)]
 
 
 def test_lines_are_found_behind_one_that_only_the_shorter_text_has() -> None:
     old = [str(number) for number in range(300)]
-    assert holds(old, [old[5], "x", *old[10:150], "y"]) == [
-        LineMatch(5, 0, 1),
-        LineMatch(10, 2, 140),
+    assert covers(old, [old[5], "x", *old[10:150], "y"]) == 141
+
+
+def test_too_many_lines_that_differ_are_one_change() -> None:
+    same = [str(number) for number in range(6000)]
+    assert list(iter_changes(["a", "b", *same, "c"], ["a", "x", *same, "y"])) == [
+        LineGap(1, 6003, 1, 6003)
     ]
-
-
-def compared(count: int) -> int:
-    """How many comparisons it takes where every other of so many lines differs."""
-    old = [Counted(f"line {n}" if n % 2 else "old") for n in range(count)]
-    new = [Counted(f"line {n}" if n % 2 else "new") for n in range(count)]
-    Counted.comparisons = 0
-    assert sum(match.size for match in holds([*old], [*new])) == count // 2
-    return Counted.comparisons
-
-
-def test_the_work_grows_with_the_lines() -> None:
-    assert compared(8000) < 5 * compared(2000)
-
-
-@given(st.binary(max_size=20), st.binary(max_size=20), st.binary(max_size=20))
-def test_common_ends_are_whole_lines(start: bytes, middle: bytes, end: bytes) -> None:
-    for old, new in ((start + end, start + middle + end), (start + middle, middle + end)):
-        head, tail = measure_common_ends(old, new)
-        assert head + tail <= min(len(old), len(new))
-        assert old[:head] == new[:head]
-        assert old[:head].endswith(b"\n") or not head
-        assert old[len(old) - tail :] == new[len(new) - tail :]
-        for data in (old, new):
-            assert not tail or data[: len(data) - tail].endswith(b"\n")
-
-
-def test_common_ends_are_all_common_lines() -> None:
-    assert measure_common_ends(b"a\nb\nc\nd\n", b"a\nx\nc\nd\n") == (2, 4)

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Literal
 
 from cub.edit.document import Document
+from cub.edit.line_matching import count_common_lines
 from cub.edit.markers import Marker, MergeConflict, find_markers
 from cub.edit.repair.section_regions import SectionRegion, find_header_lines, find_regions
 from cub.edit.sections import Section, find_section, parse_section
@@ -79,8 +80,8 @@ def merge_lines(
     """
     ours, theirs = list(lines["ours"]), list(lines["theirs"])
     base = lines.get("ancestor")
-    head = _count_common(ours, theirs)
-    tail = _count_common(ours[head:][::-1], theirs[head:][::-1])
+    head = count_common_lines(ours, theirs)
+    tail = count_common_lines(ours[head:][::-1], theirs[head:][::-1])
     first, last = ours[:head], ours[len(ours) - tail :]
     ours_only, theirs_only = ours[head : len(ours) - tail], theirs[head : len(theirs) - tail]
     both_changed = _has_text(ours_only) and _has_text(theirs_only)
@@ -136,11 +137,6 @@ def _match_cut(merge: SectionMerge, conflict: MergeConflict, user_lines: Sequenc
 
 def _get_lines(document: Document, lines: Sequence[int]) -> list[bytes]:
     return [document.get_line(number) for number in lines]
-
-
-def _count_common(ours: Sequence[bytes], theirs: Sequence[bytes]) -> int:
-    pairs = zip(ours, theirs, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
 
 
 SideName = Literal["ours", "theirs", "ancestor"]
