@@ -75,7 +75,7 @@ def lock_project(
         warnings = tuple(recover_change(root, disk))
         get_message_sink().warn(warnings)
         for folder in (path.parent, path.parent / "cache"):
-            remove_stale_temps(folder, is_locked=True)
+            remove_stale_temps(folder)
         yield ProjectLock(root, warnings, lock)
     except KeyboardInterrupt:
         get_message_sink().warn(warn_pending_change(root))
@@ -107,11 +107,9 @@ def _acquire_lock(path: Path, wait: LockWaitPolicy, disk: Disk) -> BaseFileLock:
         _make_folder(path.parent, disk)
         try:
             return FileLock(path).acquire(blocking=False).lock
-        except Timeout:
+        except (Timeout, FileNotFoundError):
+            # A holder has it, or has removed an empty .cub/ between our two calls: try again.
             waiter.pause(LOCK_FILE)
-        except FileNotFoundError as error:
-            # The previous holder removed an empty .cub/ between our two calls: try again.
-            waiter.pause(LOCK_FILE, error)
         except OSError as error:
             where = LOCK_FILE if os.path.lexists(path) else ".cub"
             raise make_os_error(error, where, "cannot be written") from error
@@ -154,7 +152,6 @@ def _remove_traces(path: Path, disk: Disk) -> None:
 WAIT_LIMIT = 120.0
 _NOTICE_SECONDS = 1.0  # until the user is informed
 _POLL_SECONDS = 0.05  # between two tries
-_MAX_VANISHED_SECONDS = 5.0  # for a folder that vanishes each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +177,11 @@ class LockWaiter:
     def __post_init__(self) -> None:
         self.started_at = self.holder_since = self.policy.clock()
 
-    def pause(self, where: str, missing: OSError | None = None) -> None:
+    def pause(self, where: str) -> None:
         """Wait a moment; CubError if the time is over."""
         now, mark = self.policy.clock(), _read_mark(self.path)
         if mark not in (None, self.holder_mark):
             self.holder_mark, self.holder_since = mark, now
-        if missing and now - self.holder_since >= min(_MAX_VANISHED_SECONDS, self.policy.limit):
-            raise make_os_error(missing, where, "cannot be created") from missing
         if now - self.holder_since >= self.policy.limit:
             raise _make_busy_error(where, _read_holder(self.path))
         if not self.has_informed and now - self.started_at >= _NOTICE_SECONDS:

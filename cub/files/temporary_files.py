@@ -14,7 +14,6 @@ from pathlib import Path
 
 MAX_NAME_CHARS = 50  # of the target in the name of a temporary file, which may have 255 bytes
 _NAME = re.compile(r"\..+\.cub-(\d+)-[0-9a-f]{8}\.tmp", re.DOTALL)
-_OLD_NAME = re.compile(r"\.[\w-]+\.jsonl?\.(?:cub-)?\w+\.tmp")  # of stores and caches, once
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _MAX_AGE = 3600.0  # seconds: a write takes less, and another process may have the number by then
 
@@ -32,21 +31,18 @@ def open_temp_file(target: Path) -> tuple[int, Path]:
     return os.open(path, _FLAGS, 0o600), path
 
 
-def remove_stale_temps(folder: Path, *, is_locked: bool = False) -> None:
+def remove_stale_temps(folder: Path) -> None:
     """Remove the temporary files in a folder that no process writes any more.
 
-    Those of older versions name no process: they are stale if the project `is_locked`. What can't
-    be removed stays.
+    What can't be removed stays.
     """
     try:
-        paths = [path for path in folder.iterdir() if path.name.endswith(".tmp")]
+        named = [(path, _NAME.fullmatch(path.name)) for path in folder.iterdir()]
     except OSError:
         return
-    for path in paths:
-        match = _NAME.fullmatch(path.name)
-        is_old = is_locked and not match and _OLD_NAME.fullmatch(path.name)
+    for path, match in named:
         with suppress(OSError):
-            if is_old or (match and _is_stale(path, int(match[1]))):
+            if match and _is_stale(path, int(match[1])):
                 path.unlink()
 
 

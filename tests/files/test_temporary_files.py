@@ -59,15 +59,12 @@ def test_names_are_known_again_and_as_short_as_a_disk_asks(tmp_path: Path) -> No
     assert left(tmp_path) == set()
 
 
-def test_the_lock_removes_what_older_versions_left(tmp_path: Path) -> None:
-    old = [
-        ".tasks.jsonl.cub-0011aabb.tmp",
-        ".config.yaml.cub-0011aabb.tmp",
-    ]  # the last of a journal
-    fill(tmp_path / ".cub", DEAD, ALIVE, *old)
-    fill(tmp_path / ".cub" / "cache", DEAD, ".map.json.abcd_123.tmp")
+def test_the_lock_removes_what_killed_commands_left(tmp_path: Path) -> None:
+    of_journal = ".config.yaml.cub-0011aabb.tmp"
+    fill(tmp_path / ".cub", DEAD, ALIVE, of_journal)
+    fill(tmp_path / ".cub" / "cache", DEAD)
     with lock_project(tmp_path.resolve()):
-        assert left(tmp_path / ".cub") == {ALIVE, old[1]}
+        assert left(tmp_path / ".cub") == {ALIVE, of_journal}
         assert left(tmp_path / ".cub" / "cache") == set()
 
 
