@@ -17,7 +17,6 @@ from cub.files.disk import Disk, FileContent
 from cub.files.read_files import make_os_error, read_file, require_writable
 from cub.files.temporary_files import make_temp_path, remove_stale_temps
 
-_CHUNK_SIZE = 1 << 20
 _MOUNT_ERRORS = (errno.EBUSY, errno.EXDEV)  # of a rename onto a mount point
 
 
@@ -47,7 +46,7 @@ def replace_single_file(
     disk, real = disk or Disk(), _follow_links(path)
     temp = make_temp_path(real)
     remove_stale_temps(real.parent)
-    if not _is_still(path, before, display_path):
+    if read_single_file(path, display_path) != before:
         raise CubError("changed since cub read it: run the command again", where=display_path)
     try:
         if before is not None:
@@ -77,21 +76,6 @@ def _put_in_place(temp: Path, real: Path, before: bytes | None, disk: Disk) -> N
             disk.overwrite(real, before)
             raise
         disk.unlink(temp)
-
-
-def _is_still(path: Path, before: bytes | None, display_path: str) -> bool:
-    """Tell whether a file is unchanged, without reading a large one into memory again."""
-    real = _follow_links(path)
-    if before is None or not real.is_file() or real.stat().st_size <= _CHUNK_SIZE:
-        return read_single_file(path, display_path) == before
-    view = memoryview(before)
-    try:
-        with real.open("rb") as file:
-            while (chunk := file.read(_CHUNK_SIZE)) and view[: len(chunk)] == chunk:
-                view = view[len(chunk) :]
-    except OSError as error:
-        raise make_os_error(error, display_path, "cannot be read") from error
-    return not chunk and not view
 
 
 def _follow_links(path: Path) -> Path:

@@ -225,8 +225,8 @@ FILES = (
     Mutation(
         "a single file that changed since it was read is replaced",
         "cub/files/single_file.py",
-        "    if not _is_still(path, before, display_path):\n",
-        "    if before is None and not _is_still(path, before, display_path):\n",
+        "    if read_single_file(path, display_path) != before:\n",
+        "    if before is None and read_single_file(path, display_path) is not None:\n",
         ("tests/files/test_single_file.py",),
     ),
     Mutation(
