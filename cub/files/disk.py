@@ -6,8 +6,6 @@ import errno
 import os
 import shutil
 import stat
-import struct
-import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -15,9 +13,6 @@ from pathlib import Path
 FileContent = bytes | Iterable[bytes]  # whole, or in pieces
 
 _CHUNK_SIZE = 1 << 20
-# Linux' call for the flags of a file: _IOR('f', 1, long), and two of the flags.
-_GET_FLAGS = 2 << 30 | struct.calcsize("l") << 16 | ord("f") << 8 | 1
-_IMMUTABLE, _APPEND = 0x10, 0x20
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line endings otherwise
 
 
@@ -145,8 +140,6 @@ class Disk:
             return
         if os.statvfs(folder).f_flag & os.ST_RDONLY:
             raise OSError(errno.EROFS, os.strerror(errno.EROFS), os.fspath(folder))
-        if _is_append_only(folder):
-            raise OSError(errno.EPERM, os.strerror(errno.EPERM), os.fspath(folder))
         if not os.access(folder, os.W_OK | os.X_OK):
             raise OSError(errno.EACCES, os.strerror(errno.EACCES), os.fspath(folder))
 
@@ -186,23 +179,3 @@ def _copy_attributes(source: Path, target: Path) -> None:
             os.chown(target, status.st_uid, status.st_gid)
     shutil.copystat(source, target)
     os.utime(target)
-
-
-def _is_append_only(folder: Path) -> bool:
-    """Tell whether a folder only takes new names; False if the system doesn't know."""
-    if sys.platform != "linux":
-        fixed = stat.UF_IMMUTABLE | stat.UF_APPEND | stat.SF_IMMUTABLE | stat.SF_APPEND
-        return bool(getattr(folder.stat(), "st_flags", 0) & fixed)
-    from fcntl import ioctl
-
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return False
-    try:
-        flags = ioctl(descriptor, _GET_FLAGS, bytes(struct.calcsize("l")))
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return bool(int.from_bytes(flags[:4], sys.byteorder) & (_IMMUTABLE | _APPEND))

@@ -67,20 +67,11 @@ def test_a_file_with_a_flag(root: Path, flag: Flag, name: str, letter: str) -> N
     assert "operation not permitted" in error.message
 
 
-@pytest.mark.parametrize("letter", ["a", "i"], ids=["append-only", "immutable"])
 @pytest.mark.parametrize("folder", ["real", "new"])
-def test_a_folder_with_a_flag(root: Path, flag: Flag, folder: str, letter: str) -> None:
+def test_a_folder_that_is_immutable(root: Path, flag: Flag, folder: str) -> None:
     (root / folder).mkdir(exist_ok=True)
-    flag(root / folder, letter)
+    flag(root / folder, "i")
     assert f"make the directory {folder} writable" in refused(root).hint
-
-
-def test_a_project_that_only_takes_names(root: Path, flag: Flag) -> None:
-    (root / ".cub").mkdir()
-    (root / ".cub/mine").touch()
-    flag(root / ".cub", "a")
-    (error, *_) = [refused(root)]
-    assert error.where == ".cub/journal.jsonl"
 
 
 def test_all_of_them_are_told_at_once(root: Path, flag: Flag) -> None:
