@@ -17,7 +17,7 @@ from cub.edit.file_header import parse_file_header
 from cub.edit.plan import Plan, PlanWarning
 from cub.edit.sections import find_section_or_none
 from cub.files import MissingFile
-from cub.project.instruction_files import InstructionFile, remove_duplicates
+from cub.project.instruction_files import InstructionFile, read_link_target, remove_duplicates
 from cub.project.project import Project
 from cub.project.targets import (
     AGENTS_MD,
@@ -29,8 +29,6 @@ from cub.project.targets import (
     list_reading_agents,
 )
 from cub.prompt.section_text import recognize_section
-
-_MAX_LINK_BYTES = 255
 
 
 def warn_missing_sections(state: ProjectState) -> Iterator[PlanWarning]:
@@ -143,11 +141,11 @@ def warn_name_variants(state: ProjectState) -> Iterator[PlanWarning]:
 def warn_link_texts(state: ProjectState) -> Iterator[PlanWarning]:
     """Yield files that contain nothing but the path of another instruction file."""
     for path, file in state.files.items():
-        data = (state.tree.read(path) or b"").strip() if file.exists else b""
-        text = data.decode("utf-8", "replace") if len(data) <= _MAX_LINK_BYTES else ""
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), text))
+        data = (state.tree.read(path) or b"") if file.exists else b""
+        target = read_link_target(path, data)
         is_link = state.tree.resolve_path(path) != path
-        if text and target != path and find_target(target) and not is_link:
+        if target != path and find_target(target) and not is_link:
+            text = data.strip().decode("utf-8", "replace")
             agent = next(iter(list_reading_agents(path)), "an agent")
             message = f"this file contains only the text `{text}`: {agent} reads that path alone"
             hint = f"replace the text with `@{text}`; if git has a symbolic link here, "

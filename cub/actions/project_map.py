@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cub.actions.managed_files import MAP, MAP_FORMAT, is_intact, match_newline, parse_known_header
-from cub.actions.section_edits import BACKUP_FOLDER, merge_plans, plan_backup
+from cub.actions.section_edits import make_backup_name, merge_plans, plan_backup
 from cub.edit.document import Document, split_lines
 from cub.edit.file_header import add_file_header, strip_file_header
 from cub.edit.markers import MergeConflict, find_conflicts
@@ -232,7 +232,7 @@ def _get_cache_folder(root: Path) -> Path:
 
 
 def _plan_backup(project: Project, data: bytes) -> Plan:
-    path = f"{BACKUP_FOLDER}/.cub-map.md.{sha256(data).hexdigest()[:16]}.md"
+    path = make_backup_name(MAP, data)
     hint = "put what agents should know in AGENTS.md: the map is generated from the files"
     warning = PlanWarning(f"it was edited; the old text is kept in {path}", MAP, hint=hint)
     return plan_backup(project.tree, path, data, "keep the edited map", warning)

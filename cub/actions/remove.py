@@ -151,9 +151,9 @@ def _plan_cache_removal(state: ProjectState) -> Iterator[FileEdit]:
 
 def _plan_purge(state: ProjectState, kept_backups: set[str]) -> Plan:
     edits, warnings = [], []
-    for path in _iter_files(state.root / ".cub"):
-        name = path.relative_to(state.root).as_posix()
-        if name in _FILES_IN_USE or name in kept_backups:
+    for path in sorted((state.root / ".cub").rglob("*")):
+        name, is_folder = path.relative_to(state.root).as_posix(), path.is_dir()
+        if name in _FILES_IN_USE or name in kept_backups or (is_folder and not path.is_symlink()):
             continue
         if path.is_symlink() or not path.is_file():
             warnings.append(PlanWarning("kept: not a regular file", name))
@@ -163,11 +163,3 @@ def _plan_purge(state: ProjectState, kept_backups: set[str]) -> Plan:
             data, is_local = state.tree.read(name), name.startswith(f"{CACHE_FOLDER}/")
             edits.append(FileEdit(name, data, None, "delete: --purge", is_local=is_local))
     return Plan(tuple(edits), tuple(warnings))
-
-
-def _iter_files(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if path.is_dir() and not path.is_symlink():
-            yield from _iter_files(path)
-        else:
-            yield path

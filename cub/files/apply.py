@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -84,7 +85,7 @@ def _make_step(edit: FileEdit, root: Path) -> JournalStep:
             hint=f"`chmod` it, or copy it: `cp {edit.path} new; mv new {edit.path}`",
         )
     if is_shared:
-        undo = journal.encode_undo(edit.before or b"")
+        undo = b64encode(edit.before or b"").decode()
         return JournalStep("overwrite", *names, *digests, undo=undo)
     return JournalStep("rename", *names, *digests, keep=keep)
 

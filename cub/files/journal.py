@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import secrets
-from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -153,16 +152,6 @@ def load_journal(root: Path, disk: Disk) -> Journal | None:
         return replace(journal, stage="committed")
     # A line without its end was revoked, or torn while it was written, before anything else.
     return replace(journal, stage="taken back") if commit_line else journal
-
-
-def encode_undo(data: bytes) -> str:
-    """Return old bytes in the form of `JournalStep.undo`."""
-    return b64encode(data).decode()
-
-
-def decode_undo(step: JournalStep) -> bytes:
-    """Return the old bytes of a file that is overwritten in place."""
-    return b64decode(step.undo)
 
 
 def make_incomplete_error(journal: Journal, error: OSError, second: OSError) -> CubError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from base64 import b64decode
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,6 @@ from cub.files.journal import (
     JOURNAL_FILE,
     Journal,
     JournalStep,
-    decode_undo,
     find_error_path,
     hash_content,
     load_journal,
@@ -274,7 +274,7 @@ def _restore_content(journal: Journal, step: JournalStep) -> bool:
 def _read_old_bytes(journal: Journal, step: JournalStep) -> bytes | None:
     """Return the old bytes of a file that is overwritten in place; None if there is no copy."""
     if step.action == "overwrite":
-        return decode_undo(step)
+        return b64decode(step.undo)
     target, keep = journal.root / step.target, journal.root / step.keep
     if not target.is_file() or not _is_kept(journal, step) or keep.samefile(target):
         return None

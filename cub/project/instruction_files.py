@@ -110,7 +110,7 @@ def follow_flattened_link(
     wrote into it would become part of the link's target in every other checkout.
     """
     chain = [path]
-    while target := _read_link_target(chain[-1], read(chain[-1]) or b""):
+    while target := read_link_target(chain[-1], read(chain[-1]) or b""):
         # AGENTS.md is always written: if its link leads nowhere, its text is the user's.
         is_planned = target in target_paths and chain[-1] != AGENTS_MD.path
         if is_fully_managed(target) or not (is_planned or (find_target(target) and read(target))):
@@ -181,7 +181,7 @@ def _require_no_file(reader: _TreeReader, folder: str) -> None:
         folder = parent
 
 
-def _read_link_target(path: str, data: bytes) -> str:
+def read_link_target(path: str, data: bytes) -> str:
     """Return the path that a file consists of, relative to the root; "" for any other text."""
     text = data.strip().decode("utf-8", "replace") if len(data) <= _MAX_LINK_BYTES else ""
     if not (text and text.isprintable()) or text.startswith("/"):

@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from cub.config_edit.config_text import parse_config_text
 from cub.resources import find_data_dir
 
 Verb = Literal["move", "delete", "rewrite_marker", "config_from_json", "note"]
-VERBS: tuple[Verb, ...] = get_args(Verb)
 _NAME = re.compile(r"(\d{4})-[a-z0-9-]+\.yaml")
 
 
