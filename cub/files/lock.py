@@ -109,7 +109,7 @@ def _acquire_lock(path: Path, wait: LockWaitPolicy, disk: Disk) -> BaseFileLock:
             return FileLock(path).acquire(blocking=False).lock
         except (Timeout, FileNotFoundError):
             # A holder has it, or has removed an empty .cub/ between our two calls: try again.
-            waiter.pause(LOCK_FILE)
+            waiter.pause()
         except OSError as error:
             where = LOCK_FILE if os.path.lexists(path) else ".cub"
             raise make_os_error(error, where, "cannot be written") from error
@@ -177,23 +177,23 @@ class LockWaiter:
     def __post_init__(self) -> None:
         self.started_at = self.holder_since = self.policy.clock()
 
-    def pause(self, where: str) -> None:
+    def pause(self) -> None:
         """Wait a moment; CubError if the time is over."""
         now, mark = self.policy.clock(), _read_mark(self.path)
         if mark not in (None, self.holder_mark):
             self.holder_mark, self.holder_since = mark, now
         if now - self.holder_since >= self.policy.limit:
-            raise _make_busy_error(where, _read_holder(self.path))
+            raise _make_busy_error(_read_holder(self.path))
         if not self.has_informed and now - self.started_at >= _NOTICE_SECONDS:
             self.has_informed = True
             get_message_sink().inform(f"Waiting for {_read_holder(self.path) or 'another cub'}")
         self.policy.sleep(_POLL_SECONDS)
 
 
-def _make_busy_error(where: str, holder: str) -> CubError:
+def _make_busy_error(holder: str) -> CubError:
     return CubError(
         "another cub is running here",
-        where=where,
+        where=LOCK_FILE,
         hint="wait for it to end, then run the command again",
         details=[f"held by {holder}"] if holder else [],
     )
