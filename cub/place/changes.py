@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from cub.git import ObjectReader
-from cub.git.objects import SUBMODULE_MODE, TreeEntry
+from cub.git.objects import FOLDER_MODE, SUBMODULE_MODE, TreeEntry
 from cub.git.process import decode_output, join_nul, split_nul
 from cub.git.worktree import get_file_type
 from cub.place.checkout import TreeGit
@@ -150,11 +151,38 @@ def _edit_tree(git: TreeGit, tree: str, entries: Mapping[str, TreeEntry | None])
     """Return a tree with some entries, None for no entry, instead of those under their paths."""
     if not entries:
         return tree
-    own, no_object = git.with_index("edited.index"), "0" * len(tree)
-    own.run("read-tree", tree)
-    rows = (
-        f"{entry.mode:o} {entry.oid}\t{path}" if entry else f"0 {no_object}\t{path}"
-        for path, entry in entries.items()
-    )
-    own.run("update-index", "-z", "--index-info", stdin=join_nul(rows))
-    return own.read_line("write-tree")
+    rows = _list_entries(git, tree)
+    inner = defaultdict[str, dict[str, TreeEntry | None]](dict)
+    for path, entry in entries.items():
+        name, _, rest = path.partition("/")
+        if rest:
+            inner[name][rest] = entry
+        else:
+            rows[name] = entry
+    for name, below in inner.items():
+        old = rows.get(name)
+        edited = _edit_tree(git, old.oid if old and old.is_folder else "", below)
+        # Git has no folder with nothing in it.
+        is_empty = not any(_list_entries(git, edited).values())
+        rows[name] = None if is_empty else TreeEntry(FOLDER_MODE, edited)
+    left = {name: entry for name, entry in rows.items() if entry}
+    return _write_entries(git, left)
+
+
+def _list_entries(git: TreeGit, tree: str) -> dict[str, TreeEntry | None]:
+    found = dict[str, TreeEntry | None]()
+    for line in git.list_items("ls-tree", "-z", tree) if tree else ():
+        description, _, name = line.partition("\t")
+        mode, _, oid = description.split(" ")
+        found[name] = TreeEntry(int(mode, 8), oid)
+    return found
+
+
+def _write_entries(git: TreeGit, entries: Mapping[str, TreeEntry]) -> str:
+    """Write one tree, without those in it; return its id."""
+    kinds = {FOLDER_MODE: "tree", SUBMODULE_MODE: "commit"}
+    rows = [
+        f"{entry.mode:06o} {kinds.get(entry.mode, 'blob')} {entry.oid}\t{name}"
+        for name, entry in entries.items()
+    ]
+    return decode_output(git.run("mktree", "-z", stdin=join_nul(rows))).strip()

@@ -22,7 +22,7 @@ from cub.edit.sections import find_section_or_none, list_section_lines
 from cub.errors import CubError
 from cub.git import ObjectReader
 from cub.git.objects import LINK_MODE
-from cub.place.changes import FileChange, list_tree_files, open_objects
+from cub.place.changes import FileChange, open_objects
 from cub.project.rule_locations import is_instruction_file
 from cub.project.targets import find_target
 from cub.store.jsonl import Record
@@ -78,8 +78,11 @@ def _is_of_cub(path: str) -> bool:
 
 def _list_links(attempt: AttemptResult) -> dict[str, str]:
     """Return the instruction files that are links, and the objects that hold where they lead."""
-    files = list_tree_files(attempt.spec.place.tree, attempt.base.tree).items()
-    links = {path: entry.oid for path, entry in files if entry.mode == LINK_MODE}
+    git, links = attempt.spec.place.tree, dict[str, str]()
+    for line in git.list_items("ls-tree", "-r", "-z", "--full-tree", attempt.base.tree):
+        if line.startswith(f"{LINK_MODE:o} "):
+            description, _, path = line.partition("\t")
+            links[path] = description.split(" ")[2]
     return {path: oid for path, oid in links.items() if is_instruction_file(path)}
 
 
