@@ -13,7 +13,7 @@ from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ServerSett
 from cub.agent_profiles.user_folders import UserFolder
 from cub.edit.document import Document
 from cub.edit.file_imports import find_imports
-from cub.glob_patterns import compile_glob
+from cub.files.glob_patterns import compile_glob
 
 CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE = ".claude/CLAUDE.md", "CLAUDE.local.md"
 CLAUDE_READS_AGENTS_SINCE = (2, 1, 277)

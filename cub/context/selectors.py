@@ -9,7 +9,7 @@ from typing import Any
 from cub.config_edit.nodes import parse_scalar
 from cub.context.front_matter import list_field, split_patterns
 from cub.errors import UsageError
-from cub.glob_patterns import expand_braces
+from cub.files.glob_patterns import expand_braces
 
 Selectors = Mapping[str, tuple[str, ...]]
 _PATTERN_FIELDS = ("paths", "globs", "applyTo", "fileMatchPattern")

@@ -10,9 +10,9 @@ from pathlib import Path
 from cub import git
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError
+from cub.files.glob_patterns import compile_glob, expand_braces
 from cub.files.read_files import encode_path
 from cub.git.process import query_git, split_nul, strip_git_variables
-from cub.glob_patterns import compile_glob, expand_braces
 from cub.repomap.listing.file_listing import ListedFile
 
 _GIT_TIMEOUT = 60.0

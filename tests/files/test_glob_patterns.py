@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cub.glob_patterns import compile_glob, expand_braces
+from cub.files.glob_patterns import compile_glob, expand_braces
 
 
 @pytest.mark.parametrize(
