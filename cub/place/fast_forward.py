@@ -106,8 +106,8 @@ def find_obstacle(index: LockedIndex, merge: FastForward) -> str:
         is_foreign = path != change.path and path not in deleted
         if is_foreign or not _is_justified(top, path, change, tracked.get(path)):
             return _describe_obstacle(top, path)
-    if path := _find_staged_conflict(index, merge, changes):
-        return f"{path}, which you have staged, is in the way (commit or unstage it)"
+    if conflict := _describe_staged_conflict(index, merge, changes):
+        return conflict
     words = ("read-tree", "-m", "-u", "--dry-run", merge.start, merge.commit)
     if not try_git(top, *words, environ=index.environ).exit_code:
         return ""
@@ -158,19 +158,23 @@ def _find_suspects(toplevel: Path, change: Change) -> Iterator[str]:
         yield change.path
 
 
-def _find_staged_conflict(index: LockedIndex, merge: FastForward, changes: Sequence[Change]) -> str:
-    """Return a file that the person has added to the index where the commit has a folder, or the
-    other way round: git would drop it without a word.
+def _describe_staged_conflict(
+    index: LockedIndex, merge: FastForward, changes: Sequence[Change]
+) -> str:
+    """Say which file the person has staged where the commit has another one, or a folder, or the
+    other way round: git may drop it without a word. "" if there is none.
     """
+    new = {change.path: (change.mode or "000000", change.oid) for change in changes}
     added = {change.path for change in changes if not change.old_mode}
-    if not added:
-        return ""
-    words = ("diff-index", "--cached", "-z", "--name-only", "--diff-filter=A", "--no-renames")
-    listed = run_git(index.checkout.toplevel, *words, merge.start, environ=index.environ)
     parents = {parent for path in added for parent in _list_parents(path)}
-    for path in split_nul(listed):
-        if path in parents or not added.isdisjoint(_list_parents(path)):
-            return path
+    words = ("diff-index", "--cached", "-z", "--raw", "--no-abbrev", "--no-renames", merge.start)
+    fields = split_nul(run_git(index.checkout.toplevel, *words, environ=index.environ))
+    for line, path in zip(fields[::2], fields[1::2], strict=True):
+        _, mode, _, oid, kind = line.split(" ")
+        if new.get(path, (mode, oid)) != (mode, oid):
+            return f"your changes to {path} are in the way (commit or stash them)"
+        if kind == "A" and (path in parents or not added.isdisjoint(_list_parents(path))):
+            return f"{path}, which you have staged, is in the way (commit or unstage it)"
     return ""
 
 

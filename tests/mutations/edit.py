@@ -337,8 +337,10 @@ EDIT = (
     Mutation(
         "a diff does not say that a file has no last line end",
         "cub/edit/unified_diff.py",
-        "if lines[-1] and whole:",
-        "if lines[-1] and not whole:",
+        """    if lines[-1]:
+        lines[-1] += """,
+        """    if not lines[-1]:
+        lines[-1] += """,
         ("tests/edit",),
     ),
     Mutation(

@@ -230,13 +230,6 @@ FILES = (
         ("tests/files/test_single_file.py",),
     ),
     Mutation(
-        "a large file that grew counts as unchanged",
-        "cub/files/single_file.py",
-        "return not chunk and not view",
-        "return not chunk or not view",
-        ("tests/files/test_single_file.py",),
-    ),
-    Mutation(
         "a temporary file is left where the disk refuses",
         "cub/files/single_file.py",
         "        with suppress(OSError):\n            temp.unlink()\n",

@@ -8,8 +8,8 @@ RUN = (
     Mutation(
         "a secret that only a commit of the agent's had stays in history",
         "cub/actions/run/attempt_files.py",
-        "if attempt.head and (secrets := list_commit_secrets(",
-        "if not attempt.head and (secrets := list_commit_secrets(",
+        "if head and not _may_be_kept(attempt):",
+        "if not head and not _may_be_kept(attempt):",
         ("tests/actions/run/test_new_files.py",),
     ),
     Mutation(

@@ -46,6 +46,10 @@ def survives(before: dict[str, object], after: dict[str, object], *, base: dict[
 @example([("write", "d/a", b"1\n")], [("write", "d", b"2\n")], [("write", "d/i.log", b"")])
 @example([("write", ".gitignore", b"*.log\n")], [("write", "i.log", b"1\n")],
          [("write", "i.log", b"2\n")])  # fmt: skip
+@example([("write", "d", b"")], [("write", "d/a", b"")],
+         [("write", "d/a", b"1\n"), ("git", "add", "-A")])  # fmt: skip
+@example([("write", "d/a", b"")], [("write", "d", b"")],
+         [("write", "d/a", b"1\n"), ("git", "add", "-A")])  # fmt: skip
 @example([], [("write", "d", b"")], [("write", "d/a", b""), ("git", "add", "-A")])
 @example([], [("write", "d/a", b"")],
          [("write", "d", b""), ("git", "add", "-A"), ("delete", "d", b"")])  # fmt: skip
