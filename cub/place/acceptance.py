@@ -192,16 +192,21 @@ def _merge_checkout(
         index.release(merge)
     elif _write_merge(index, merge, ref):
         return _finish(index.checkout, merge.commit, ref)
-    if read_commit(index.checkout.toplevel, merge.ref) != merge.old:
+    if _has_moved(index, merge):
         return Acceptance("moved", "the branch has moved", ref, f"git merge {ref}")
     return _refuse(ref, reason or "git could not write the files")
 
 
+def _has_moved(index: LockedIndex, merge: FastForward) -> bool:
+    """Return whether HEAD is on another branch by now, or the branch has another commit."""
+    top = index.checkout.toplevel
+    ref, commit = _read_branch(top, "HEAD") or "HEAD", read_commit(top, merge.ref)
+    return (ref, commit) != (merge.ref, merge.old)
+
+
 def _find_reason(index: LockedIndex, merge: FastForward) -> str:
-    if (_read_branch(index.checkout.toplevel, "HEAD") or "HEAD") != merge.ref:
-        return "another branch was checked out just now"
-    if read_commit(index.checkout.toplevel, merge.ref) != merge.old:
-        return "the branch has moved"  # by a commit that held the lock until now
+    if _has_moved(index, merge):
+        return "the branch has moved"  # by a git that held the lock until now
     if operation := find_operation(index.checkout):
         return f"{operation} is in progress in your checkout (finish or abort it)"
     prepare_index(index, merge)

@@ -281,7 +281,8 @@ def test_a_branch_that_moved_is_told(top: Path, attempt: Attempt) -> None:
     assert kept(top) == commit
 
 
-def test_a_commit_that_holds_the_lock_goes_first(top: Path, attempt: Attempt) -> None:
+@pytest.mark.parametrize("act", ["commit", "switch"])
+def test_a_git_that_holds_the_lock_goes_first(top: Path, attempt: Attempt, act: str) -> None:
     commit = attempt.commit(WORK)
     attempt.bring(commit)
     mine, lock = _stage_commit(top), top / ".git/index.lock"
@@ -291,11 +292,15 @@ def test_a_commit_that_holds_the_lock_goes_first(top: Path, attempt: Attempt) ->
         accepted = pool.submit(accept_commit, *merge, patience=60)
         while not (top / ".git/cub-merge.json").exists():  # from then on it waits for the lock
             assert not accepted.done()
-        git(top, "update-ref", "refs/heads/main", mine)
+        git(top, "update-ref", f"refs/heads/{'main' if act == 'commit' else 'new'}", mine)
+        git(top, "symbolic-ref", "HEAD", f"refs/heads/{'main' if act == 'commit' else 'new'}")
         lock.unlink()
         assert accepted.result().state == "moved"
     assert git(top, "status", "--porcelain") == ""
     assert not (top / "new.txt").exists()
+    if act == "switch":
+        assert attempt.accept(commit).state == "merged"
+        assert git(top, "rev-parse", "main", "HEAD").split() == [commit, mine]
 
 
 def test_a_commit_while_files_are_written_goes_first(top: Path, attempt: Attempt) -> None:
