@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cub.files.read_files import read_prefix
+from cub.files.read_files import read_prefix, read_small_file
 from cub.repomap.data import load_table
 from cub.repomap.stack.command_lines import detect_ecosystem
 from cub.repomap.stack.command_purposes import detect_command_purpose
@@ -245,10 +245,7 @@ def _is_local_program(program: str, folder: Path) -> bool:
 
 def _find_missing_package(folder: Path, script: str) -> str:
     """Return a package that a script of Node.js requires and that is not installed."""
-    try:
-        text = read_prefix(os.fspath(folder), script, _MAX_BYTES).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""
+    text = read_small_file(folder, script, _MAX_BYTES).decode("utf-8", "replace")
     for name in _REQUIRED.findall(text):
         places = (folder, *folder.parents)
         if name not in _NODE_MODULES and not any(

@@ -181,6 +181,15 @@ def read_prefix(root: str, path: str, max_bytes: int) -> bytes:
         return file.read(max_bytes)
 
 
+def read_small_file(root: Path, path: str, max_bytes: int) -> bytes:
+    """Read a file below `root`; b"" for a larger one, for a link, and for what can't be read."""
+    try:
+        data = read_prefix(os.fspath(root), path, max_bytes + 1)
+    except (OSError, ValueError):
+        return b""
+    return data if len(data) <= max_bytes else b""
+
+
 def open_regular_file(path: bytes) -> int:
     """Open a regular file to read it; OSError for anything else, such as a link or a FIFO.
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from cub.files.read_files import read_prefix
+from cub.files.read_files import read_small_file
 from cub.files.signed_state import find_project_state
 from cub.git.process import make_config_variables, run_git
 from cub.git.worktree import get_file_type
@@ -248,11 +248,7 @@ class Place:
 
     def read_file(self, path: str, max_bytes: int) -> bytes:
         """Read a file of the agent's tree; b"" for a larger one, and for what can't be read."""
-        try:
-            data = read_prefix(os.fspath(self.folder.tree), path, max_bytes + 1)
-        except (OSError, ValueError):
-            return b""
-        return data if len(data) <= max_bytes else b""
+        return read_small_file(self.folder.tree, path, max_bytes)
 
     def _has_content(self, path: str, data: bytes) -> bool:
         return self.read_file(path, len(data)) == data and os.path.lexists(self.folder.tree / path)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import astuple, replace
-from pathlib import Path
 
 from cub.actions.managed_files import CONSTITUTION, MANAGED_FILES, MAP
 from cub.actions.run.attempt_values import AttemptResult
@@ -18,7 +16,7 @@ from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import START_FILE
 from cub.actions.tasks.current_attempt import write_attempt
 from cub.edit.section_writer import cut_own_section
-from cub.files.read_files import read_prefix
+from cub.files.read_files import read_small_file
 from cub.place.agent_commits import bring_agent_commits, list_conflicts
 from cub.place.changes import drop_paths
 from cub.place.tree import TreeState
@@ -47,7 +45,8 @@ def begin_attempt(context: RunContext, attempt: AttemptResult) -> AttemptResult:
     old = attempt.read_files_before(paths.values())
     laid = dict[str, bytes]()
     for name, path in paths.items():
-        data = _read_file(stores.root, name, _MAX_STORE if name in STORE_FILES else _MAX_MANAGED)
+        limit = _MAX_STORE if name in STORE_FILES else _MAX_MANAGED
+        data = read_small_file(stores.root, name, limit)
         if data and (name in STORE_FILES or _is_written_by_cub(name, old[path], data)):
             laid[path] = data
     place.begin(laid, [paths[name] for name in STORE_FILES if old[paths[name]]])
@@ -86,14 +85,6 @@ def _is_written_by_cub(name: str, old: bytes, new: bytes) -> bool:
         return True
     before, after = (cut_own_section(data, name) for data in (old, new))
     return after not in (None, new) and (not old or before == after)
-
-
-def _read_file(root: Path, name: str, max_bytes: int) -> bytes:
-    try:
-        data = read_prefix(os.fspath(root), name, max_bytes + 1)
-    except (OSError, ValueError):
-        return b""
-    return data if len(data) <= max_bytes else b""
 
 
 def read_files(

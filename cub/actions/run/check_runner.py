@@ -5,7 +5,6 @@ Syntax errors in the files that an attempt changed count as a failed check as we
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +30,7 @@ from cub.checks.tool_output import (
     parse_output,
     reports_no_test,
 )
-from cub.files.read_files import read_prefix
+from cub.files.read_files import read_small_file
 from cub.files.signed_state import read_signed, write_signed
 from cub.masking import mask_text
 from cub.place.changes import FileChange, read_files
@@ -261,7 +260,7 @@ def _names_any(folder: Path, modules: Iterable[str]) -> bool:
     pattern = re.compile("|".join(patterns), re.IGNORECASE)
     files = (file for name in _MANIFESTS for file in sorted(folder.glob(name)))
     names = (file.relative_to(folder).as_posix() for file in files)
-    texts = (read_prefix(os.fspath(folder), name, _MAX_MANIFEST) for name in names)
+    texts = (read_small_file(folder, name, _MAX_MANIFEST) for name in names)
     return any(pattern.search(text.decode("utf-8", "replace")) for text in texts)
 
 

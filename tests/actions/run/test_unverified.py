@@ -111,6 +111,15 @@ def test_a_module_that_a_manifest_names_has_to_be_installed_first(
     assert started(stocked) == 0
 
 
+def test_a_manifest_that_is_a_link_is_not_read(stocked: Shop) -> None:
+    stocked.write("shared.txt", "no-such-module-here\n")
+    (stocked.root / "requirements.txt").symlink_to("shared.txt")
+    stocked.write("tests/test_old.py", "import no_such_module_here.views\n")
+    stocked.commit()
+    stocked.client("cat > /dev/null")
+    assert stocked.run(checks=_PYTEST, once=True).outcomes == ["no_changes"]
+
+
 def test_the_hint_names_what_installs_the_tool(stocked: Shop) -> None:
     scripts = '{"scripts": {"test": "no-such-runner"}, "devDependencies": {"jest": "1"}}'
     stocked.write("package.json", scripts)
