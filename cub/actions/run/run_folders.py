@@ -164,6 +164,10 @@ class RunFolder:
             elif path.name not in (RUN_FILE, STATUS_FILE, RUN_LOCK_FILE):
                 path.unlink(missing_ok=True)
 
+    def remove_state(self) -> None:
+        """Delete what decides; what people read stays."""
+        shutil.rmtree(self.state, ignore_errors=True)
+
     @classmethod
     def list_all(cls, root: Path) -> list[RunFolder]:
         """Return the runs of a project that are kept, the oldest first."""
@@ -174,7 +178,7 @@ class RunFolder:
 def remove_run_folder(folder: RunFolder) -> None:
     """Delete all that a run has made, as it started no attempt."""
     shutil.rmtree(folder.path, ignore_errors=True)
-    shutil.rmtree(folder.state, ignore_errors=True)
+    folder.remove_state()
 
 
 def create_run_folder(folder: RunFolder) -> None:
@@ -187,7 +191,7 @@ def create_run_folder(folder: RunFolder) -> None:
         raise CubError("this leads out of the project", where=RUNS_FOLDER, hint="remove the link")
     for old in RunFolder.list_all(folder.root)[:-1]:
         if old.read_state().get("ended", True):
-            shutil.rmtree(old.state, ignore_errors=True)
+            old.remove_state()
     try:
         make_private_folder(folder.state)
     except OSError as error:

@@ -72,8 +72,25 @@ def recover_killed_runs(stores: Stores, clock: Clock) -> RecoveryReport:
         with lock_if_dead(folder) as dead:
             if dead and not folder.read_state().get("ended"):
                 _finish_run(report, stores, folder)
+    _remove_unstarted_runs(stores.root)
     report.events += _free_dead_claims(stores)
     return report
+
+
+def _remove_unstarted_runs(root: Path) -> None:
+    """Remove what runs have left that were killed before they had written what they are."""
+    known = RunFolder.list_all(root)
+    folders = [RunFolder(root, path.name) for path in RunFolder(root, "").state.glob("*")]
+    for folder in (one for one in folders if one not in known):
+        with lock_if_dead(folder) as dead:
+            if dead:
+                _remove_places(folder)
+                folder.remove_state()
+
+
+def _remove_places(folder: RunFolder) -> None:
+    for path in (folder.state / run_folders.PLACES_FOLDER).glob("*"):
+        PlaceFolder(path).remove()
 
 
 def _finish_run(report: RecoveryReport, stores: Stores, folder: RunFolder) -> None:
@@ -88,8 +105,7 @@ def _finish_run(report: RecoveryReport, stores: Stores, folder: RunFolder) -> No
             report.errors.append(_explain_unfinished(error, files))
     if len(report.errors) > count:
         return
-    for path in (folder.state / run_folders.PLACES_FOLDER).glob("*"):
-        PlaceFolder(path).remove()
+    _remove_places(folder)
     folder.mark_ended(killed=True)
 
 

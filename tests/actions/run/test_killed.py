@@ -9,6 +9,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from cub.actions.run.run_folders import PLACES_FOLDER, RunFolder
+from cub.place.folder import PlaceFolder
 from tests.actions.run.attacked import run_killed
 from tests.actions.run.shop import CHECK, Shop, shop
 from tests.examples import keep_few
@@ -72,3 +74,13 @@ def test_the_next_run_goes_on(
     assert set(charged) <= {"checks_failed", "interrupted"}
     assert charged.count("checks_failed") == 1
     assert done.end["ok"]
+
+
+def test_what_a_run_made_before_it_was_noted_is_removed(bakery: Shop) -> None:
+    furnished(bakery)
+    killed = RunFolder(bakery.root, "20261125-101500-k1ll").state
+    place = PlaceFolder(killed / PLACES_FOLDER / "1")
+    place.prepare()
+    place.tree.chmod(0o500)
+    bakery.run(once=True, checks=CHECK)
+    assert not killed.exists()
