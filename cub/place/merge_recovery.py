@@ -65,9 +65,8 @@ def remove_stale_locks(checkout: Checkout, ref: str, since: float) -> None:
     """Remove the locks of the index, of HEAD and of `ref` that were made after `since` (seconds
     since 1970), last for half a second, and can't be those of a git at work.
     """
-    git_dir = checkout.git_dir
-    files = {git_dir / "index", git_dir / "HEAD", checkout.common_dir / ref}
-    names = [file.with_name(f"{file.name}.lock") for file in files]
+    files = {checkout.git_dir / "HEAD", checkout.common_dir / ref}
+    names = [LockedIndex(checkout).lock, *(file.with_name(f"{file.name}.lock") for file in files)]
     deadline = time.monotonic() + _PATIENCE
     while locks := [lock for lock in names if _get_time_made(lock) >= since - _SLACK]:
         if time.monotonic() < deadline:

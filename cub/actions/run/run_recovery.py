@@ -62,8 +62,11 @@ class Conclusion(NamedTuple):
     messages: tuple[str, ...] = ()
 
 
-def recover_killed_runs(stores: Stores, clock: Clock) -> RecoveryReport:
-    """Finish what killed runs left. What can't be finished stays for the next time."""
+def recover_killed_runs(stores: Stores, clock: Clock, current: RunFolder) -> RecoveryReport:
+    """Finish what killed runs left before the `current` one.
+
+    What can't be finished stays for the next time.
+    """
     report = RecoveryReport()
     stores = replace(stores, lease_checker=LeaseChecker(format_timestamp(clock.now())))
     for folder in RunFolder.list_all(stores.root):
@@ -72,14 +75,14 @@ def recover_killed_runs(stores: Stores, clock: Clock) -> RecoveryReport:
         with lock_if_dead(folder) as dead:
             if dead and not folder.read_state().get("ended"):
                 _finish_run(report, stores, folder)
-    _remove_unstarted_runs(stores.root)
+    _remove_unstarted_runs(stores.root, current)
     report.events += _free_dead_claims(stores)
     return report
 
 
-def _remove_unstarted_runs(root: Path) -> None:
+def _remove_unstarted_runs(root: Path, current: RunFolder) -> None:
     """Remove what runs have left that were killed before they had written what they are."""
-    known = RunFolder.list_all(root)
+    known = [current, *RunFolder.list_all(root)]
     folders = [RunFolder(root, path.name) for path in RunFolder(root, "").state.glob("*")]
     for folder in (one for one in folders if one not in known):
         with lock_if_dead(folder) as dead:

@@ -196,7 +196,7 @@ def _make_context(
 ) -> tuple[RunContext, RecoveryReport]:
     environ = build_environment(settings.hidden_variables, environment.environ)
     environ[RUN_MARK_VARIABLE] = folder.id  # identifies what is left if the run is killed
-    report = recover_killed_runs(stores, environment.clock)
+    report = recover_killed_runs(stores, environment.clock, folder)
     report.events = [mask_event(event) for event in report.events]
     try:
         report.require_finished()
