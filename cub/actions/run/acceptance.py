@@ -61,7 +61,8 @@ def accept_attempt(context: RunContext, judged: JudgedAttempt) -> Steps:
 
 def _accept_in_turn(context: RunContext, judged: JudgedAttempt) -> Steps:
     message = ""
-    for is_last in (*(False,) * (_MAX_ROUNDS - 1), True):
+    for number in range(1, _MAX_ROUNDS + 1):
+        is_last = number == _MAX_ROUNDS
         judged = yield from _merge_newer_commits(context, judged)
         if judged.verdict.is_ok and context.settings.commits:
             message = build_commit_message(context, judged)

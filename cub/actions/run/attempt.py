@@ -21,7 +21,7 @@ from cub.actions.run.attempt_checks import (
     list_checks,
     prepare_baseline,
 )
-from cub.actions.run.attempt_files import begin_attempt, read_files
+from cub.actions.run.attempt_files import begin_attempt, take_agent_files
 from cub.actions.run.attempt_finish import judge_error
 from cub.actions.run.attempt_values import AttemptResult, AttemptSpec, Baseline, JudgedAttempt
 from cub.actions.run.check_comparison import describe_failing_checks
@@ -76,7 +76,7 @@ def run_attempt(
         if baseline is None:
             attempt = replace(attempt, baseline=(yield from prepare_baseline(context, spec)))
         attempt = begin_attempt(context, attempt)
-        if verdict := _judge_before_start(context, attempt):
+        if verdict := _judge_before_agent(context, attempt):
             return JudgedAttempt(attempt, verdict)
         attempt = yield from _prepare_agent(context, attempt)
         attempt = yield from _run_agent(context, attempt, tasks)
@@ -90,7 +90,7 @@ def run_attempt(
         return JudgedAttempt(attempt, judge_error(error))
 
 
-def _judge_before_start(context: RunContext, attempt: AttemptResult) -> Verdict | None:
+def _judge_before_agent(context: RunContext, attempt: AttemptResult) -> Verdict | None:
     """Return the verdict if no check can decide, or the agent would execute unapproved files."""
     if verdict := judge_before_start(context, attempt.spec, attempt.baseline):
         return verdict
@@ -137,7 +137,7 @@ def _run_agent(
 def _read_result(context: RunContext, attempt: AttemptResult) -> AttemptResult:
     """Return the attempt with the files that the agent has left, and all that is known of it."""
     spec, agent, place = attempt.spec, attempt.agent, attempt.spec.place
-    attempt, state, conflicts = read_files(context, attempt)
+    attempt, state, conflicts = take_agent_files(context, attempt)
     spec.notes.add_for_review(describe_leftovers(place.folder.tree, attempt.changes))
     spec.notes.add(*describe_ignored_files(state.ignored_paths))
     is_success = spec.harness.is_success(agent.transcript, agent.process.exit_code)

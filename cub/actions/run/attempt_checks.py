@@ -21,7 +21,7 @@ from cub.actions.run.check_comparison import (
     has_run_project_code,
 )
 from cub.actions.run.check_runner import CheckResult, check_syntax
-from cub.actions.run.run_context import RunContext
+from cub.actions.run.run_context import RunContext, RunRefusedError
 from cub.actions.run.setup_commands import run_setup
 from cub.actions.run.verdict import (
     NO_CHECK,
@@ -42,8 +42,8 @@ from cub.store.events import Event
 from cub.text import join_first
 
 
-class StartCommandError(CubError):
-    """Report that a context command failed that must not."""
+class StartCommandError(RunRefusedError):
+    """Report that a context command failed that must not: no run starts with one."""
 
 
 def list_checks(context: RunContext, spec: AttemptSpec) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def _is_written_by_cub(name: str, old: bytes, new: bytes) -> bool:
     return after not in (None, new) and (not old or before == after)
 
 
-def read_files(
+def take_agent_files(
     context: RunContext, attempt: AttemptResult
 ) -> tuple[AttemptResult, TreeState, tuple[str, ...]]:
     """Take the files that the agent has left as the attempt's; return their state and conflicts.

@@ -9,7 +9,6 @@ from datetime import timedelta
 from cub.actions.run import failures
 from cub.actions.run.attempt import run_attempt
 from cub.actions.run.attempt_checks import (
-    StartCommandError,
     judge_before_start,
     list_checks,
     prepare_baseline,
@@ -54,12 +53,7 @@ def prepare_first_attempt(context: RunContext) -> Generator[Event, None, Attempt
     number = read_attempt_history(stores.ledger, queue[0].id).attempts + 1
     name = (queue[0].id, number)
     spec = _make_spec(context, context.harnesses[0], tasks, name, context.place)
-    try:
-        baseline = yield from prepare_baseline(context, spec)
-    except StartCommandError as error:
-        raise RunRefusedError(
-            error.message, where=error.where, hint=error.hint, details=error.details
-        ) from error
+    baseline = yield from prepare_baseline(context, spec)
     _require_check(context, spec, baseline)
     return AttemptResult(spec, baseline)
 
