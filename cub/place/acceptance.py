@@ -199,9 +199,8 @@ def _merge_checkout(
 
 def _has_moved(index: LockedIndex, merge: FastForward) -> bool:
     """Return whether HEAD is on another branch by now, or the branch has another commit."""
-    top = index.checkout.toplevel
-    ref, commit = _read_branch(top, "HEAD") or "HEAD", read_commit(top, merge.ref)
-    return (ref, commit) != (merge.ref, merge.old)
+    head = read_head(index.checkout.toplevel)
+    return (head.branch or "HEAD", head.commit) != (merge.ref, merge.old)
 
 
 def _find_reason(index: LockedIndex, merge: FastForward) -> str:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import chain
@@ -36,14 +36,14 @@ _NAMED_SECTIONS = ("harnesses", "context_commands")
 
 _FOLDERS = [re.escape(profile.folder) for profile in PROFILES if profile.folder]
 # In any folder: agents look for these from where they are started.
-_FILES: tuple[tuple[ExecutableKind, Iterable[str]], ...] = (
+_FILES: tuple[tuple[ExecutableKind, Sequence[str]], ...] = (
     ("bootstrap", [r"\.[^/]+/.*-bootstrap"]),
     ("hook", [r"\.cub/hooks/.*", *(rf"{folder}/hooks(?:/.*|\.json)" for folder in _FOLDERS)]),
     ("hook", [r"\.github/hooks(?:/.*|\.json)", r"\.githooks/.*|\.husky/.*"]),
     ("hook", [r"\.pre-commit-config\.yaml|\.?lefthook\.ya?ml"]),
-    ("agent setting", chain.from_iterable(profile.settings for profile in PROFILES)),
+    ("agent setting", [one for profile in PROFILES for one in profile.settings]),
     ("agent file", [r"\.cub/agents/.*|\.agents/(?!rules/).*"]),
-    ("agent file", chain.from_iterable(profile.executables for profile in PROFILES)),
+    ("agent file", [one for profile in PROFILES for one in profile.executables]),
 )
 # Some disks ignore case: there, `.Claude/settings.json` is read as well.
 _FLAGS = re.DOTALL | re.IGNORECASE
@@ -51,23 +51,21 @@ _PATTERNS = [
     (kind, re.compile(rf"(?:.*/)?(?:{'|'.join(patterns)})", _FLAGS)) for kind, patterns in _FILES
 ]
 # A link or a submodule under one of these names is a whole folder of such files.
-_FOLDER_PATTERN = re.compile(
-    rf"(?:.*/)?(?:\.(?:agents|cub|githooks|github|husky|vscode)|{'|'.join(_FOLDERS)})/", _FLAGS
-)
-# Most paths are none of these: one look tells.
-_ANY_PATTERN = re.compile(
-    "|".join(one.pattern for one in (_FOLDER_PATTERN, *(row[1] for row in _PATTERNS))), _FLAGS
-)
-_MAX_VALUE_CHARS = 10_000  # aliases of YAML can make a small file a huge value
-
+_FOLDER = rf"(?:\.(?:agents|cub|githooks|github|husky|vscode)|{'|'.join(_FOLDERS)})/"
+_FOLDER_PATTERN = re.compile(rf"(?:.*/)?{_FOLDER}", _FLAGS)
 # All but text in the folders of agents: their own tools and plugins are in there, and more with
 # each version. opencode writes some of these files at its start.
-_OWN_FILE = re.compile(
-    rf"(?:.*/)?(?:(?:\.github|{'|'.join(_FOLDERS)})/hooks(?:/.*|\.json)"
+_OWN = (
+    rf"(?:(?:\.github|{'|'.join(_FOLDERS)})/hooks(?:/.*|\.json)"
     rf"|(?:{'|'.join(re.escape(one.folder) for one in NAMED_PROFILES if one.folder)})/"
-    r"(?!rules/$|.*(?:\.md|-bootstrap)$|(?:.*/)?(?:\.gitignore|package-lock\.json|bun\.lockb?)$).*)",
-    _FLAGS,
+    r"(?!rules/$|.*(?:\.md|-bootstrap)$|(?:.*/)?(?:\.gitignore|package-lock\.json|bun\.lockb?)$).*)"
 )
+_OWN_FILE = re.compile(rf"(?:.*/)?{_OWN}", _FLAGS)
+# Most paths are none of these: one look tells.
+_NAMES = [_FOLDER, _OWN, *chain.from_iterable(patterns for _, patterns in _FILES)]
+_ANY_PATTERN = re.compile(rf"(?:\A|/)(?:{'|'.join(_NAMES)})\Z", _FLAGS)
+_MAX_VALUE_CHARS = 10_000  # aliases of YAML can make a small file a huge value
+
 # Their commands are approved one by one, as only `cub context` runs them.
 _TASK_FILE = re.compile(r"(?:.*/)?\.agents/tasks/.*", _FLAGS)
 _PLUGIN_API = re.compile(  # which opencode writes into package.json
@@ -115,7 +113,7 @@ def classify_executable_path(path: str) -> ExecutableKind | None:
 
     A path with `/` at its end is a folder that is taken from elsewhere as a whole.
     """
-    if not _ANY_PATTERN.fullmatch(path):
+    if not _ANY_PATTERN.search(path):
         return None
     kind = next((row_kind for row_kind, pattern in _PATTERNS if pattern.fullmatch(path)), None)
     return kind or ("agent setting" if _FOLDER_PATTERN.fullmatch(path) else None)
@@ -224,6 +222,8 @@ def _iter_files_above(root: Path) -> Iterator[str]:
 
 
 def _is_agent_file(path: str) -> bool:
+    if not _ANY_PATTERN.search(path):
+        return False
     is_named = classify_executable_path(path) in ("agent file", "agent setting")
     return bool(_OWN_FILE.fullmatch(path) or (is_named and not _TASK_FILE.fullmatch(path)))
 

@@ -172,14 +172,15 @@ def _commit(
     work = AcceptedWork.from_decision(spec.place, decision, stores)
     ref = name_kept_ref(context.folder.id, spec.task_id, spec.number)
     try:
-        head = work.make_commit()
+        tree = work.make_tree()
+        head = work.make_commit(tree)
     except CubError:  # such as of a program that signs
         _withdraw_decision(context, spec.files)
         raise
     spec.files.write_state(run_folders.COMMIT_FILE, {"commit": head, "ref": ref})
     acceptance = work.bring_into_checkout(head, ref)
     if acceptance.state == "merged":
-        _keep_results(context, attempt, head)
+        _store_results(context, attempt, tree)
         return judged._replace(head=head), acceptance
     if acceptance.state == "moved" and is_last:
         reason = f"the branch got newer commits {_MAX_ROUNDS} times while the checks ran"
@@ -223,12 +224,21 @@ class AcceptedWork:
         tree, parent, message = (str(decision[name]) for name in names)
         return cls(place, Base(*decision["base"]), tree, parent, message, stores)
 
-    def make_commit(self) -> str:
-        """Make the commit in cub's objects. Raises CubError if git can't."""
+    def make_tree(self) -> str:
+        """Make the commit's tree in cub's objects. Raises CubError if git can't."""
         git = self.place.tree
-        tree = add_checkout_files(git, self.tree, self.stores) if self.stores else self.tree
-        is_made = git.read_line("rev-parse", f"{self.parent}^{{tree}}") == tree
-        return self.parent if is_made else make_commit(self.place, tree, self.parent, self.message)
+        return add_checkout_files(git, self.tree, self.stores) if self.stores else self.tree
+
+    def make_commit(self, tree: str) -> str:
+        """Make the commit in cub's objects, unless the parent has this tree. Raises CubError if git
+        can't.
+        """
+        old = self.base.tree
+        if self.parent != self.base.commit:
+            old = self.place.tree.read_line("rev-parse", f"{self.parent}^{{tree}}")
+        if old == tree:
+            return self.parent
+        return make_commit(self.place, tree, self.parent, self.message)
 
     def bring_into_checkout(self, head: str, ref: str) -> Acceptance:
         """Bring the commit into the person's repository, and their branch and files to it."""
@@ -246,7 +256,7 @@ class AcceptedWork:
         if not is_blocked:
             run_git(checkout.toplevel, "update-ref", "-d", ref, head)
             return
-        new = replace(self, stores=()).make_commit()
+        new = replace(self, stores=()).make_commit(self.tree)
         bring_objects(checkout, self.place.folder.objects, new, self.base.tip)
         keep_commit(checkout, ref, new, head)
 
@@ -273,9 +283,8 @@ def _record_before_commit(
     return record_outcome(stores, event, ended, attempt.edits, no_change=no_change, files=files)
 
 
-def _keep_results(context: RunContext, attempt: AttemptResult, head: str) -> None:
+def _store_results(context: RunContext, attempt: AttemptResult, tree: str) -> None:
     """Store what the checks said for the tree of the commit, from which the next attempt begins."""
-    tree = attempt.spec.place.tree.read_line("rev-parse", f"{head}^{{tree}}")
     for comparison in attempt.checks:
         context.check_runner.store_result(tree, comparison.check)
 
@@ -308,8 +317,7 @@ def _apply_changes(context: RunContext, judged: JudgedAttempt) -> None:
     path.unlink(missing_ok=True)
     commit = make_internal_commit(place, attempt.tree, base.commit)
     context.uncommitted_base = base._replace(commit=commit, tree=attempt.tree)
-    for comparison in attempt.checks:
-        context.check_runner.store_result(attempt.tree, comparison.check)
+    _store_results(context, attempt, attempt.tree)
 
 
 def apply_patch(toplevel: Path, patch: Path) -> None:

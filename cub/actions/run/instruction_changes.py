@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from cub.actions.run import failures
@@ -22,13 +24,16 @@ from cub.edit.sections import find_section_or_none, list_section_lines
 from cub.errors import CubError
 from cub.git import ObjectReader
 from cub.git.objects import LINK_MODE
+from cub.git.process import decode_output
 from cub.place.changes import FileChange, open_objects
+from cub.place.checkout import TreeGit
 from cub.project.rule_locations import is_instruction_file
 from cub.project.targets import find_target
 from cub.store.jsonl import Record
 
 _CUB_FOLDER = ".cub/"
 _MAX_NAMED = 3
+_LINK = re.compile(rb"\x00%o blob ([0-9a-f]+)\t([^\0]+)" % LINK_MODE)  # of `git ls-tree -z`
 
 
 class InstructionChange(NamedTuple):
@@ -41,14 +46,13 @@ class InstructionChange(NamedTuple):
 
 def find_instruction_changes(attempt: AttemptResult) -> list[InstructionChange]:
     """Return what the attempt has changed in instruction files, and in `.cub/`."""
-    git, tree, changes = attempt.spec.place.tree, attempt.tree, attempt.changes
-    links = _list_links(attempt) if changes else {}
-    if not links and not any(_is_relevant(change.path) for change in changes):
+    git, changes = attempt.spec.place.tree, attempt.changes
+    linked = _list_linked_paths(git, attempt.base.tree) if changes else frozenset()
+    relevant = [one for one in changes if _is_relevant(one.path) or one.path in linked]
+    if not relevant:
         return []
     with open_objects(git) as objects:
-        linked = _list_linked_paths(links, objects)
-        relevant = (one for one in changes if _is_relevant(one.path) or one.path in linked)
-        return [_describe_change(one, tree, objects) for one in relevant]
+        return [_describe_change(one, attempt.tree, objects) for one in relevant]
 
 
 def describe_instruction_changes(changes: Sequence[InstructionChange]) -> Iterator[str]:
@@ -76,22 +80,19 @@ def _is_of_cub(path: str) -> bool:
     return f"/{_CUB_FOLDER}" in f"/{path}"
 
 
-def _list_links(attempt: AttemptResult) -> dict[str, str]:
-    """Return the instruction files that are links, and the objects that hold where they lead."""
-    git, links = attempt.spec.place.tree, dict[str, str]()
-    for line in git.list_items("ls-tree", "-r", "-z", "--full-tree", attempt.base.tree):
-        if line.startswith(f"{LINK_MODE:o} "):
-            description, _, path = line.partition("\t")
-            links[path] = description.split(" ")[2]
-    return {path: oid for path, oid in links.items() if is_instruction_file(path)}
-
-
-def _list_linked_paths(links: Mapping[str, str], objects: ObjectReader) -> frozenset[str]:
+@lru_cache(maxsize=8)  # an attempt at work in each of the places
+def _list_linked_paths(git: TreeGit, tree: str) -> frozenset[str]:
+    """Return the paths to which those instruction files of a tree lead that are links."""
+    listed = git.run("ls-tree", "-r", "-z", "--full-tree", tree)
+    found = ((decode_output(path), oid.decode()) for oid, path in _LINK.findall(b"\0" + listed))
+    links = {path: oid for path, oid in found if is_instruction_file(path)}
+    if not links:
+        return frozenset()
+    with open_objects(git) as objects:
+        targets = {path: os.fsdecode(objects.read_blob(oid)) for path, oid in links.items()}
     return frozenset(
-        posixpath.normpath(
-            posixpath.join(posixpath.dirname(path), os.fsdecode(objects.read_blob(oid)))
-        )
-        for path, oid in links.items()
+        posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+        for path, target in targets.items()
     )
 
 

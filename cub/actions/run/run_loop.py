@@ -28,6 +28,7 @@ from cub.actions.run.task_queue import (
 from cub.actions.run.verdict import Verdict
 from cub.harness.base import Harness
 from cub.harness.reported_refusals import suggest_setup_fix
+from cub.place.place import Place
 from cub.store.events import RUN_END, RUN_START, Event, mask_event
 from cub.store.timestamps import format_timestamp
 
@@ -87,8 +88,10 @@ def _run_until_end(
     prepared, is_due = first_attempt, True
     try:
         while True:
-            while is_due and not (end := end or _find_limit(context, tally)):
-                is_due = yield from _start_attempt(context, pool, attempts, prepared)
+            while is_due and (place := attempts.find_free_place()):
+                if end := end or _find_limit(context, tally):
+                    break
+                is_due = yield from _start_attempt(context, pool, attempts, (place, prepared))
                 prepared = None
             if not attempts.running:
                 return end or (DONE if tally.statuses else NOTHING)
@@ -121,12 +124,15 @@ def _start_attempt(
     context: RunContext,
     pool: HarnessPool,
     attempts: ParallelAttempts,
-    prepared: AttemptResult | None,
+    start: tuple[Place, AttemptResult | None],
 ) -> Generator[Event, None, bool]:
-    """Start an attempt at the next task; return False if none can be started now."""
-    place = attempts.find_free_place()
+    """Start an attempt at the next task; return False if none can be started now.
+
+    `start`: a free place, and what is known of the first attempt, whose checks have run.
+    """
+    place, prepared = start
     is_last = context.settings.options.once or context.budget.has_no_room(len(attempts.running))
-    if place is None or (attempts.running and is_last):
+    if attempts.running and is_last:
         return False
     harness = pool.next_available(context.clock.now())
     if harness is None:

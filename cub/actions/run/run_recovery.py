@@ -185,7 +185,7 @@ def _carry_out(
     if not head:
         if committed:
             _record_before_commit(stores, files, decision)
-        head = work.make_commit()
+        head = work.make_commit(work.make_tree())
         files.write_state(run_folders.COMMIT_FILE, {"commit": head})
     acceptance = work.bring_into_checkout(head, ref)
     if acceptance.state == "merged":
