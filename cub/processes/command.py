@@ -61,6 +61,11 @@ class ProcessResult(NamedTuple):
     start_error: str = ""
     seconds: float = 0.0
 
+    @property
+    def shell_exit_code(self) -> int | None:
+        """Return the exit code as a shell has it, in which a signal is a number above 128."""
+        return 128 + self.signal if self.signal else self.exit_code
+
 
 def make_shell_command(
     text: str, folder: Path, environ: Mapping[str, str], stdin: bytes = b"", mark: str = ""

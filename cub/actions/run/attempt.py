@@ -20,6 +20,7 @@ from cub.actions.run.attempt_checks import (
     judge_by_final_checks,
     list_checks,
     prepare_baseline,
+    run_setup,
 )
 from cub.actions.run.attempt_files import begin_attempt, take_agent_files
 from cub.actions.run.attempt_finish import judge_error
@@ -47,7 +48,6 @@ from cub.actions.run.new_files import (
 )
 from cub.actions.run.removed_tests import judge_removed_tests
 from cub.actions.run.run_context import RunContext
-from cub.actions.run.setup_commands import run_setup
 from cub.actions.run.verdict import AttemptEvidence, Verdict, judge_before_checks
 from cub.actions.tasks.attempt_edits import read_attempt_edits
 from cub.actions.tasks.current_attempt import ATTEMPT_VARIABLE, read_request

@@ -16,13 +16,13 @@ from cub.actions.run.agent_process import make_attempt_mark
 from cub.actions.run.attempt_values import AttemptResult, AttemptSpec, Baseline, JudgedAttempt
 from cub.actions.run.check_comparison import (
     CheckComparison,
+    compare_syntax,
     explain_unverified,
     find_check_obstacle,
     has_run_project_code,
 )
-from cub.actions.run.check_runner import CheckResult, check_syntax
+from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.run_context import RunContext, RunRefusedError
-from cub.actions.run.setup_commands import run_setup
 from cub.actions.run.verdict import (
     NO_CHECK,
     WITHOUT_CHECKS,
@@ -38,6 +38,7 @@ from cub.context.context_commands import (
 from cub.context.output_blocks import OutputBlock, make_blocks
 from cub.debug_log import log_debug
 from cub.errors import CubError
+from cub.place.checkout import TreeGit
 from cub.store.events import Event
 from cub.text import join_first
 
@@ -157,8 +158,7 @@ def judge_by_final_checks(
         return JudgedAttempt(attempt, verdict)
     doubt = explain_unverified(attempt.checks)
     git, before = attempt.spec.place.tree, attempt.base.tree
-    if errors := check_syntax(git, before, attempt.tree, attempt.changes):
-        broken = CheckComparison(errors, False, errors.items)
+    if broken := compare_syntax(git, before, attempt.tree, attempt.changes):
         attempt = replace(attempt, checks=(*attempt.checks, broken))
     excuses = context.settings.excuses_known_failures
     verdict = judge_by_checks(attempt.checks, evidence, excuses=excuses)
@@ -230,6 +230,28 @@ def run_check(
         facts["same"] = same
     yield context.make_event("check_end", **facts)
     return result
+
+
+def run_setup(
+    context: RunContext,
+    spec: AttemptSpec,
+    tree: TreeGit,
+    log: BinaryIO | None = None,
+    mark: str = "",
+) -> Generator[Event, None, CheckResult | None]:
+    """Run the setup commands in one of the trees of an attempt's place if they are due there.
+
+    Returns None, or the result of the command that failed: nothing can be checked without it.
+    """
+    place = spec.place
+    if not place.get_setup(tree).is_due:
+        return None
+    for command in place.settings.setup_commands:
+        yield context.make_event("notice", task=spec.task_id, text=f"run.setup: `{command}`")
+        if result := context.check_runner.run_setup_command(place, tree, command, log, mark):
+            return result
+    place.finish_setup(tree)
+    return None
 
 
 def _judge_unverified(

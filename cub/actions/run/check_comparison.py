@@ -6,18 +6,35 @@
 - Red before, and no check of the task's own: fewer known failures than before, and no new one.
 
 A known failure is a failing item that failed before, or a red check whose output names no item.
+A syntax error in a file that the attempt changed counts as a failed check, too.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from cub.actions.run.check_runner import CheckResult
-from cub.checks.failing_items import FailingItem, compare_items
+from cub.checks.failing_items import FailingItem, compare_items, truncate_item
+from cub.place.changes import FileChange, read_files
+from cub.place.checkout import TreeGit
+from cub.repomap.listing.file_kinds import FileClassifier, FileKind
+from cub.repomap.listing.languages import detect_language
+from cub.repomap.symbols.syntax_errors import find_syntax_error
 from cub.store.events import Event
 
 _MAX_ITEMS = 8  # that the ledger has of a check
+_SYNTAX = "syntax of the changed files"
+_MAX_FILES = 200
+_MAX_SOURCE = 1 << 20  # bytes
+# Folders of files that are input to a test or to a template engine, and may be broken on purpose.
+_DATA = re.compile(
+    r"(?:.*/)?(?:.*[-_.])?(?:data|testdata|fixtures?|__fixtures__|golden|goldens|snapshots?"
+    r"|__snapshots__|samples?|corpus|cases|inputs?|templates?|skeletons?|archetypes?)/.*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,3 +247,37 @@ def _shows_pass(check: CheckResult) -> bool:
     if check.is_passing:
         return not check.finds_no_test
     return bool(check.items) and check.passes
+
+
+def compare_syntax(
+    git: TreeGit, before: str, after: str, changed: Sequence[FileChange]
+) -> CheckComparison | None:
+    """Parse the sources that differ between two trees, as far as cub has a reliable grammar.
+
+    Return the new syntax errors as a failed check; None if there are none.
+    """
+    files = [change for change in changed if change.kind != "D" and not change.is_submodule]
+    items = tuple(_find_syntax_errors(git, before, after, [change.path for change in files]))
+    return CheckComparison(CheckResult(_SYNTAX, 1, items=items), False, items) if items else None
+
+
+def _find_syntax_errors(
+    git: TreeGit, before: str, after: str, paths: Sequence[str]
+) -> Iterator[FailingItem]:
+    grammars = {path: grammar for path in paths if (grammar := _find_grammar(path))}
+    for path, data in read_files(git, after, islice(grammars, _MAX_FILES)).items():
+        fault = find_syntax_error(grammars[path], data) if len(data) <= _MAX_SOURCE else None
+        if fault is None:
+            continue
+        old = read_files(git, before, [path])[path]
+        if find_syntax_error(grammars[path], old) is None:
+            yield truncate_item(FailingItem("build", f"{path}:{fault.line}", fault.message))
+
+
+def _find_grammar(path: str) -> str:
+    """Return the grammar of a source file; "" for data, vendored and generated files."""
+    language = detect_language(path)
+    if language is None or not language.syntax_checked or _DATA.fullmatch(path):
+        return ""
+    is_foreign = FileClassifier(()).classify(path) in (FileKind.VENDORED, FileKind.GENERATED)
+    return "" if is_foreign else language.grammar

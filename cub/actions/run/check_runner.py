@@ -1,17 +1,13 @@
-"""Run the checks of a project, store their results by the files that they ran on, and compare.
-
-Syntax errors in the files that an attempt changed count as a failed check as well.
-"""
+"""Run the checks of a project, store their results by the files that they ran on, and compare."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,7 +15,6 @@ from cub.checks.failing_items import (
     FailingItem,
     fingerprint_items,
     fingerprint_output,
-    truncate_item,
 )
 from cub.checks.failure_reasons import find_missing_modules, find_reason
 from cub.checks.runner_totals import RunnerTotals, count_tests
@@ -33,16 +28,12 @@ from cub.checks.tool_output import (
 from cub.files.read_files import read_small_file
 from cub.files.signed_state import read_signed, write_signed
 from cub.masking import mask_text
-from cub.place.changes import FileChange, read_files
 from cub.place.checkout import TreeGit
 from cub.place.place import Place
 from cub.processes.command import StopRequest, TimeLimits, make_shell_command
-from cub.processes.runner import run_and_capture
-from cub.repomap.listing.file_kinds import FileClassifier, FileKind
-from cub.repomap.listing.languages import detect_language
-from cub.repomap.symbols.syntax_errors import find_syntax_error
+from cub.processes.runner import CapturedOutput, run_and_capture
 
-MAX_TAIL = 1500  # characters
+_MAX_TAIL = 1500  # characters
 _MAX_OUTPUT = 1_000_000  # bytes that are read
 _MANIFESTS = (
     "pyproject.toml", "*requirements*.txt", "requirements/*.txt", "setup.cfg", "setup.py",
@@ -129,28 +120,18 @@ class CheckRunner:
         self, place: Place, command: str, log: BinaryIO | None, mark: str = ""
     ) -> CheckResult:
         """Run a check in a place's tree of checks, to its end or to its time limit."""
-        folder = place.get_inner_root(place.checks)
-        process = make_shell_command(command, folder, self.environ, mark=mark)
-        process = place.confine(process, place.checks)
-        if log:
-            log.write(f"$ {command}\n".encode("utf-8", "surrogateescape"))
-        captured = run_and_capture(process, self.limits, self.stop, _MAX_OUTPUT, log)
-        end = captured.result
-        if log:
-            log.write(f"\n[exit {end.exit_code}, {end.seconds:.1f} s {end.cause}]\n".encode())
-        text = _read_output(place, captured.output)
-        tail = take_tail(text, MAX_TAIL)
+        captured, text = self._run_command(place, place.checks, command, log, mark)
+        end, tail = captured.result, take_tail(text, _MAX_TAIL)
         if end.cause:
-            return CheckResult(command, None, end.seconds, end.cause, (), tail)
-        code = 128 + end.signal if end.signal else end.exit_code
+            return CheckResult(command, None, end.seconds, end.cause, tail=tail)
         finds_no_test = reports_no_test(text)
-        totals = count_tests(text) if captured.total <= _MAX_OUTPUT else None
-        if code == 0:
+        totals = None if captured.left_out else count_tests(text)
+        if end.exit_code == 0:
             return CheckResult(command, 0, end.seconds, finds_no_test=finds_no_test, totals=totals)
         missing = find_missing_tool(text)
         result = CheckResult(
             command,
-            code,
+            end.shell_exit_code,
             end.seconds,
             items=parse_output(text),
             tail=tail,
@@ -163,6 +144,35 @@ class CheckRunner:
         )
         manifests = place.checks.tree / place.settings.prefix
         return replace(result, lacks_program=self._lacks_program(result, text, manifests))
+
+    def run_setup_command(
+        self, place: Place, tree: TreeGit, command: str, log: BinaryIO | None, mark: str
+    ) -> CheckResult | None:
+        """Run a command of `run.setup` in one of a place's trees; return its result if it fails."""
+        captured, text = self._run_command(place, tree, command, log, mark)
+        end, tail = captured.result, take_tail(text, _MAX_TAIL)
+        if end.exit_code == 0 and not end.cause:
+            return None
+        what = end.cause or f"exit code {end.shell_exit_code}"
+        reason = mask_text(f"`{command}` of run.setup failed: {what}")
+        code = None if end.cause else NOT_RUN_EXIT_CODES[0]  # nothing can be checked without it
+        return CheckResult(
+            command, code, end.seconds, end.cause, tail=tail, reason=reason, lacks_program=True
+        )
+
+    def _run_command(
+        self, place: Place, tree: TreeGit, command: str, log: BinaryIO | None, mark: str
+    ) -> tuple[CapturedOutput, str]:
+        """Run a command in one of a place's trees; return its output as a text, too."""
+        process = make_shell_command(command, place.get_inner_root(tree), self.environ, mark=mark)
+        process = place.confine(process, tree)
+        if log:
+            log.write(f"$ {command}\n".encode("utf-8", "surrogateescape"))
+        captured = run_and_capture(process, self.limits, self.stop, _MAX_OUTPUT, log)
+        end = captured.result
+        if log:
+            log.write(f"\n[exit {end.exit_code}, {end.seconds:.1f} s {end.cause}]\n".encode())
+        return captured, _read_output(captured.output, tree)
 
     def _lacks_program(self, check: CheckResult, text: str, manifests: Path) -> bool:
         """Return whether a check can't work before something is installed.
@@ -242,13 +252,13 @@ def identify_environment(command: str, folder: Path, environ: Mapping[str, str])
             yield f"{place} {status.st_mtime_ns} {status.st_ino}"
 
 
-def _read_output(place: Place, output: bytes) -> str:
-    """Return what a check printed, without secrets, and with paths as they are in the checkout.
+def _read_output(output: bytes, tree: TreeGit) -> str:
+    """Return what a command printed, without secrets, and with paths as they are in the checkout.
 
     The path of a place beside the checkout differs from run to run, while a failure is the same.
     """
     text = output.decode("utf-8", "replace")
-    text = text.replace(place.checks.tree.as_posix(), place.settings.checkout.toplevel.as_posix())
+    text = text.replace(tree.tree.as_posix(), tree.checkout.toplevel.as_posix())
     return mask_text(to_plain_text(text))  # before it is cut: half of a secret is not recognized
 
 
@@ -262,48 +272,3 @@ def _names_any(folder: Path, modules: Iterable[str]) -> bool:
     names = (file.relative_to(folder).as_posix() for file in files)
     texts = (read_small_file(folder, name, _MAX_MANIFEST) for name in names)
     return any(pattern.search(text.decode("utf-8", "replace")) for text in texts)
-
-
-SYNTAX_CHECK = "syntax of the changed files"
-_MAX_FILES = 200
-_MAX_SOURCE = 1 << 20  # bytes
-# Folders of files that are input to a test or to a template engine, and may be broken on purpose.
-_DATA = re.compile(
-    r"(?:.*/)?(?:.*[-_.])?(?:data|testdata|fixtures?|__fixtures__|golden|goldens|snapshots?"
-    r"|__snapshots__|samples?|corpus|cases|inputs?|templates?|skeletons?|archetypes?)/.*",
-    re.IGNORECASE,
-)
-
-
-def check_syntax(
-    git: TreeGit, before: str, after: str, changed: Sequence[FileChange]
-) -> CheckResult | None:
-    """Parse the sources that differ between two trees, as far as cub has a reliable grammar.
-
-    Files that were broken before don't count. Return None if there is no new syntax error.
-    """
-    files = [change for change in changed if change.kind != "D" and not change.is_submodule]
-    items = tuple(_find_errors(git, before, after, [change.path for change in files]))
-    return CheckResult(SYNTAX_CHECK, 1, items=items) if items else None
-
-
-def _find_errors(
-    git: TreeGit, before: str, after: str, paths: Sequence[str]
-) -> Iterator[FailingItem]:
-    grammars = {path: grammar for path in paths if (grammar := _find_grammar(path))}
-    for path, data in read_files(git, after, islice(grammars, _MAX_FILES)).items():
-        fault = find_syntax_error(grammars[path], data) if len(data) <= _MAX_SOURCE else None
-        if fault is None:
-            continue
-        old = read_files(git, before, [path])[path]
-        if find_syntax_error(grammars[path], old) is None:
-            yield truncate_item(FailingItem("build", f"{path}:{fault.line}", fault.message))
-
-
-def _find_grammar(path: str) -> str:
-    """Return the grammar of a source file; "" for data, vendored and generated files."""
-    language = detect_language(path)
-    if language is None or not language.syntax_checked or _DATA.fullmatch(path):
-        return ""
-    is_foreign = FileClassifier(()).classify(path) in (FileKind.VENDORED, FileKind.GENERATED)
-    return "" if is_foreign else language.grammar
