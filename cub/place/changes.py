@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from cub.git import ObjectReader
 from cub.git.objects import FOLDER_MODE, SUBMODULE_MODE, TreeEntry
-from cub.git.process import decode_output, join_nul, split_nul
+from cub.git.process import decode_output, join_nul
 from cub.git.worktree import get_file_type
 from cub.place.checkout import TreeGit
 
@@ -108,11 +108,10 @@ def read_files(git: TreeGit, tree: str, paths: Iterable[str]) -> dict[str, bytes
     return {path: blob.data if blob else b"" for path, blob in blobs.items()}
 
 
-@lru_cache(maxsize=2)
 def list_tree_files(git: TreeGit, tree: str) -> Mapping[str, TreeEntry]:
     """Return the files, links and submodules of a tree by path, those in folders included."""
     entries = {}
-    for line in split_nul(git.run("ls-tree", "-r", "-z", "--full-tree", tree)):
+    for line in git.list_items("ls-tree", "-r", "-z", "--full-tree", tree):
         description, _, path = line.partition("\t")
         mode, _, oid = description.split(" ")
         entries[path] = TreeEntry(int(mode, 8), oid)
@@ -151,7 +150,15 @@ def _edit_tree(git: TreeGit, tree: str, entries: Mapping[str, TreeEntry | None])
     """Return a tree with some entries, None for no entry, instead of those under their paths."""
     if not entries:
         return tree
-    rows = _list_entries(git, tree)
+    with open_objects(git) as objects:
+        return _write_entries(git, _edit_entries(git, objects, tree, entries))
+
+
+def _edit_entries(
+    git: TreeGit, objects: ObjectReader, tree: str, entries: Mapping[str, TreeEntry | None]
+) -> dict[str, TreeEntry]:
+    """Return what a tree ("" for none) contains with these entries; write the trees in it."""
+    rows = dict[str, TreeEntry | None](objects.read_tree(tree) if tree else {})
     inner = defaultdict[str, dict[str, TreeEntry | None]](dict)
     for path, entry in entries.items():
         name, _, rest = path.partition("/")
@@ -161,21 +168,10 @@ def _edit_tree(git: TreeGit, tree: str, entries: Mapping[str, TreeEntry | None])
             rows[name] = entry
     for name, below in inner.items():
         old = rows.get(name)
-        edited = _edit_tree(git, old.oid if old and old.is_folder else "", below)
+        left = _edit_entries(git, objects, old.oid if old and old.is_folder else "", below)
         # Git has no folder with nothing in it.
-        is_empty = not any(_list_entries(git, edited).values())
-        rows[name] = None if is_empty else TreeEntry(FOLDER_MODE, edited)
-    left = {name: entry for name, entry in rows.items() if entry}
-    return _write_entries(git, left)
-
-
-def _list_entries(git: TreeGit, tree: str) -> dict[str, TreeEntry | None]:
-    found = dict[str, TreeEntry | None]()
-    for line in git.list_items("ls-tree", "-z", tree) if tree else ():
-        description, _, name = line.partition("\t")
-        mode, _, oid = description.split(" ")
-        found[name] = TreeEntry(int(mode, 8), oid)
-    return found
+        rows[name] = TreeEntry(FOLDER_MODE, _write_entries(git, left)) if left else None
+    return {name: entry for name, entry in rows.items() if entry}
 
 
 def _write_entries(git: TreeGit, entries: Mapping[str, TreeEntry]) -> str:
