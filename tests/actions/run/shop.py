@@ -27,6 +27,7 @@ from cub.store.events import Event
 from cub.store.ledger import Ledger
 from cub.store.store_paths import TASKS_FILE
 from cub.store.task_index import TaskIndex
+from tests.actions.helpers import put_programs
 from tests.command_line import Result
 from tests.conftest import git
 from tests.fork_server import start_cub
@@ -121,6 +122,11 @@ class Shop:
         with (self.root / TASKS_FILE).open("a") as file:
             file.write(json.dumps(task) + "\n")
 
+    def add_tasks(self, count: int, **fields: Any) -> None:
+        """Add the tasks s-1, s-2, and so on."""
+        for number in range(1, count + 1):
+            self.task(f"s-{number}", **fields)
+
     def tasks(self) -> TaskIndex:
         file = self.root / TASKS_FILE
         return TaskIndex.parse(file.read_bytes() if file.exists() else b"")
@@ -209,6 +215,32 @@ class Shop:
         finally:
             stop.close()
         return Done(events, self.clock, warnings)
+
+    def run_agent(self, shell: str, **asked: Any) -> Done:
+        """Run with an agent that reads its prompt, and then does this in a shell.
+
+        It works on the task s-1, unless other tasks are there.
+        """
+        self.client(f"cat > /dev/null; {shell}")
+        if not self.tasks().summaries:
+            self.task()
+        return self.run(**asked)
+
+    def read_prompt(self, done: Done, which: int = -1) -> str:
+        """Read what the agent was sent at one of a run's attempts."""
+        log = str(done.of("attempt_end")[which]["log"])
+        return (self.root / log / "prompt.md").read_text()
+
+    def install_program(self, name: str, script: str) -> Path:
+        """Write a program that agents and checks find by its name."""
+        folder = put_programs(self.root.parent / "bin", name, script=script)
+        if not self.environ["PATH"].startswith(f"{folder}:"):
+            self.environ["PATH"] = f"{folder}:{self.environ['PATH']}"
+        return folder / name
+
+    def install_hook(self, name: str, shell: str) -> None:
+        """Have git run this in a shell at one of its moments."""
+        self.write(f".git/hooks/{name}", f"#!/bin/sh\n{shell}\n").chmod(0o755)
 
     def call(self, *words: str, **environ: str) -> Result:
         """Run `cub` with these words as a process of its own, and wait for its end."""

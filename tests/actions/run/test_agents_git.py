@@ -209,11 +209,9 @@ def test_a_repository_that_the_agent_makes_inside_is_seen(stocked: Shop) -> None
 
 
 def test_stores_that_git_ignores_are_in_no_commit(bakery: Shop) -> None:
-    bakery.task()
     bakery.write(".gitignore", ".cub/\n")
     bakery.commit("rules")
-    bakery.client(f"cat > /dev/null; {_COMMIT}")
-    done = bakery.run(no_checks=True, once=True)
+    done = bakery.run_agent(_COMMIT, no_checks=True, once=True)
     assert bakery.log() == ["theirs", "rules", "start"]
     assert git(bakery.root, "ls-files", ".cub") == ""
     assert ".cub" not in done.notices

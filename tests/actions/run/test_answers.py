@@ -15,8 +15,8 @@ from cub.project.project import Project
 from tests.actions.run.shop import Done, Shop
 
 _KEY = "I need the name of the oven"
-_STUCK = f"cat > /dev/null; echo '<stuck>{_KEY}</stuck>'"
-_ASK = "cat > /dev/null; echo 'I see two.'; echo 'Which oven should I use?'"
+_STUCK = f"echo '<stuck>{_KEY}</stuck>'"
+_ASK = "echo 'I see two.'; echo 'Which oven should I use?'"
 
 
 def _stores(shop: Shop) -> Stores:
@@ -37,9 +37,7 @@ def test_a_task_whose_agent_is_stuck_is_set_aside_with_its_question(
     bakery: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bakery.configure(run={"max_attempts": 9})
-    bakery.client(_STUCK)
-    bakery.task()
-    done = bakery.run(no_checks=True)
+    done = bakery.run_agent(_STUCK, no_checks=True)
     assert (done.outcomes, bakery.status(), done.end["parked"]) == (["stuck"], "parked", ["s-1"])
     (state,) = done.of("task_state")
     assert (state["question"], state["why"]) == (_KEY, f"it waits for an answer: {_KEY}")
@@ -52,14 +50,11 @@ def test_a_task_whose_agent_is_stuck_is_set_aside_with_its_question(
 
 
 def test_the_answer_and_the_question_are_in_the_next_prompt(bakery: Shop) -> None:
-    bakery.client(_STUCK)
-    bakery.task()
-    bakery.run(no_checks=True)
+    bakery.run_agent(_STUCK, no_checks=True)
     answer = "\n".join(f"It is the oven number {n}," for n in range(1, 9)) + "\nas ever."
     edit_task(_stores(bakery), "s-1", TaskFields(), note=answer)
     reopen_tasks(_stores(bakery), ["s-1"])
-    bakery.client("cat > /dev/null; echo x > made")
-    done = bakery.run(no_checks=True)
+    done = bakery.run_agent("echo x > made", no_checks=True)
     assert done.outcomes == ["ok"]
     prompt = _prompt(bakery, done)
     notes = prompt[prompt.index("Notes:") : prompt.index("## PREVIOUS ATTEMPT")]
@@ -70,10 +65,8 @@ def test_the_answer_and_the_question_are_in_the_next_prompt(bakery: Shop) -> Non
 
 def test_a_question_is_answered_once_by_the_run_and_then_by_a_person(bakery: Shop) -> None:
     bakery.configure(run={"max_attempts": 9})
-    bakery.client(_ASK)
     bakery.configure(run={"max_attempts": 9})
-    bakery.task()
-    done = bakery.run(no_checks=True)
+    done = bakery.run_agent(_ASK, no_checks=True)
     assert done.outcomes == ["asked_question"] * 2
     first, second = done.of("task_state")
     assert (first["status"], "question" in first) == ("retry", False)
@@ -84,8 +77,6 @@ def test_a_question_is_answered_once_by_the_run_and_then_by_a_person(bakery: Sho
 
 def test_secrets_of_a_question_do_not_come_into_the_notes(bakery: Shop) -> None:
     secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
-    bakery.client(f"cat > /dev/null; echo '<stuck>{secret} has expired</stuck>'")
-    bakery.task()
-    done = bakery.run(no_checks=True)
+    done = bakery.run_agent(f"echo '<stuck>{secret} has expired</stuck>'", no_checks=True)
     assert bakery.record()["notes"].endswith("it waits for an answer: [masked] has expired")
     assert done.of("task_state")[0]["question"] == "[masked] has expired"

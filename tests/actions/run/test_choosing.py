@@ -46,8 +46,7 @@ def test_one_task_by_its_id_or_its_end(shelf: Shop) -> None:
 
 
 def test_a_task_that_fails_is_tried_as_often_as_others(shelf: Shop) -> None:
-    shelf.client("exit 1")
-    assert _taken(shelf.run(task="s-2")) == ["s-2"] * 3
+    assert _taken(shelf.run_agent("exit 1", task="s-2")) == ["s-2"] * 3
     assert shelf.status("s-2") == "parked"
 
 
@@ -190,6 +189,5 @@ def test_the_model_of_the_configuration_is_taken(shelf: Shop) -> None:
 
 def test_cub_is_in_the_path_of_a_client(shelf: Shop) -> None:
     shelf.environ["PATH"] = "/usr/bin:/bin"
-    shelf.client("cat > /dev/null; cub task show s-1 > shown.txt")
-    assert shelf.run(task="s-1").outcomes == ["ok"]
+    assert shelf.run_agent("cub task show s-1 > shown.txt", task="s-1").outcomes == ["ok"]
     assert "Do s-1" in (shelf.root / "shown.txt").read_text()

@@ -236,8 +236,7 @@ def test_what_an_agent_leaves_running_is_ended(stocked: Shop) -> None:
 def test_of_a_flood_little_is_shown(stocked: Shop, kind: str) -> None:
     words = "flood " * (200 if kind == "text" else 1)
     line = json.dumps({"type": kind, "text": words})
-    stocked.client(f"{_MAKE}; yes '{line}' | head -c 6000000; echo Status: done")
-    done = stocked.run()
+    done = stocked.run_agent(f"{_MAKE}; yes '{line}' | head -c 6000000; echo Status: done")
     shown = done.of("client")
     assert len(shown) < 5_100
     assert sum(len(event.get("text", "")) for event in shown) < 5 << 20

@@ -117,9 +117,9 @@ def test_a_task_that_names_the_file_may_do_anything_to_it(instructed: Shop) -> N
 
 
 def test_a_check_takes_no_instructions_away_either(instructed: Shop) -> None:
-    instructed.task()
-    instructed.client("cat > /dev/null; echo B > b.py")
-    done = instructed.run(once=True, checks="test ! -e b.py || sed -i s/map/cat/ AGENTS.md")
+    done = instructed.run_agent(
+        "echo B > b.py", once=True, checks="test ! -e b.py || sed -i s/map/cat/ AGENTS.md"
+    )
     assert done.outcomes == ["instructions_changed"]
     assert (instructed.root / "AGENTS.md").read_text() == _AGENTS
 

@@ -88,8 +88,11 @@ def test_checks_judge_the_files_without_the_secret(checked: Shop) -> None:
     done = _work(checked, f"{_RIGHT}; echo API_KEY=1 > .env", "test -f .env || test ! -s b.py")
     assert done.outcomes == ["ok"]
     checked.task("s-2")
-    checked.client("cat > /dev/null; echo B > b.py; mkdir c; echo API_KEY=12 > c/.env")
-    done = checked.run(once=True, checks="test -f c/.env || { test ! -e b.py; }")
+    done = checked.run_agent(
+        "echo B > b.py; mkdir c; echo API_KEY=12 > c/.env",
+        once=True,
+        checks="test -f c/.env || { test ! -e b.py; }",
+    )
     assert done.outcomes == ["checks_failed"]
     (end,) = done.of("attempt_end")
     assert end["fail"]["reason"].startswith("c/.env looks like a secret and is left out")

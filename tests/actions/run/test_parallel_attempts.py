@@ -107,8 +107,7 @@ def test_no_more_attempts_start_than_are_allowed(
     bakery: Shop, asked: dict[str, Any], count: int, end: str
 ) -> None:
     _add_tasks(bakery, 5)
-    bakery.client(f"cat > /dev/null; {WORK}")
-    done = bakery.run(jobs=4, **asked)
+    done = bakery.run_agent(WORK, jobs=4, **asked)
     assert (len(done.outcomes), done.end["end"], done.end["ready"]) == (count, end, 5 - count)
 
 

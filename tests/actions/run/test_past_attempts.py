@@ -27,7 +27,7 @@ from cub.store.ledger import Ledger
 from tests.actions.run.shop import Shop
 from tests.store.records import day
 
-SAYS = 'cat > /dev/null; echo "I try $CUB_TASK"; echo x >> x; exit 1'
+SAYS = 'echo "I try $CUB_TASK"; echo x >> x; exit 1'
 
 
 def stores_of(root: Path) -> Stores:
@@ -45,10 +45,8 @@ def names(attempts: list[PastAttempt]) -> list[tuple[str, int]]:
 
 @pytest.mark.thorough
 def test_attempts_are_found_by_task_and_by_run(bakery: Shop) -> None:
-    bakery.client(SAYS)
-    bakery.task()
-    bakery.task("s-2")
-    done = bakery.run(iterations=3, no_checks=True)
+    bakery.add_tasks(2)
+    done = bakery.run_agent(SAYS, iterations=3, no_checks=True)
     stores, run = stores_of(bakery.root), done.end["run"]
     assert names(list_run_attempts(stores, run)) == [("s-1", 1), ("s-2", 1), ("s-1", 2)]
     task = list_task_attempts(stores, "s-1")
@@ -100,9 +98,7 @@ def test_nonsense_in_the_ledger_is_no_attempt(bakery: Shop, event: Event) -> Non
 
 @pytest.mark.parametrize("place", ["events.jsonl", "", ".."])
 def test_a_link_on_the_way_to_a_log_is_not_followed(bakery: Shop, place: str) -> None:
-    bakery.client(SAYS)
-    bakery.task()
-    run = bakery.run(once=True, no_checks=True).end["run"]
+    run = bakery.run_agent(SAYS, once=True, no_checks=True).end["run"]
     path = bakery.attempt(run) / place if place != ".." else bakery.attempt(run).parent
     path.rename(bakery.root / "elsewhere")
     path.symlink_to(bakery.root / "elsewhere")
@@ -111,9 +107,7 @@ def test_a_link_on_the_way_to_a_log_is_not_followed(bakery: Shop, place: str) ->
 
 
 def test_an_agent_that_is_configured_no_more_is_read_by_the_protocol(bakery: Shop) -> None:
-    bakery.client(SAYS)
-    bakery.task()
-    bakery.run(once=True, no_checks=True)
+    bakery.run_agent(SAYS, once=True, no_checks=True)
     bakery.configure(harnesses={})
     stores = stores_of(bakery.root)
     assert said(stores, list_task_attempts(stores, "s-1").choose(None)) == ["I try s-1\n"]
@@ -134,9 +128,7 @@ def _new(following: Iterator[PastAttempt | AgentEvent | None]) -> list[str]:
     [("", ["s-1", "I try s-1\n", "s-2", "I try s-2\n"]), ("s-2", ["s-2", "I try s-2\n"])],
 )
 def test_a_run_is_followed_to_its_end(bakery: Shop, task: str, expected: list[str]) -> None:
-    bakery.client(SAYS)
-    bakery.task()
-    bakery.task("s-2")
+    bakery.add_tasks(2)
     stores, found, early = stores_of(bakery.root), list[str](), list[str]()
     following: list[Iterator[PastAttempt | AgentEvent | None]] = []
 
@@ -147,7 +139,7 @@ def test_a_run_is_followed_to_its_end(bakery: Shop, task: str, expected: list[st
         if event["ev"] == "client":
             early.append(json.dumps(found[-1:]))
 
-    bakery.run(iterations=2, no_checks=True, each=each)
+    bakery.run_agent(SAYS, iterations=2, no_checks=True, each=each)
     # While the agent is at work, not only when it has ended.
     assert early[-1] == json.dumps(expected[-1:])
     assert found + _new(following[0]) == expected
@@ -163,8 +155,7 @@ def test_attempts_at_the_same_time_are_followed_one_after_the_other(bakery: Shop
         'echo "here $CUB_TASK"; until test -e "$HOME/go-$CUB_TASK"; do sleep 0.01; done; '
         'echo "$CUB_TASK goes on"; echo x > "x-$CUB_TASK"'
     )
-    bakery.task()
-    bakery.task("s-2")
+    bakery.add_tasks(2)
     home, said = Path(bakery.environ["HOME"]), list[str]()
     following: list[Iterator[PastAttempt | AgentEvent | None]] = []
 

@@ -66,8 +66,7 @@ def test_a_parked_task_is_told(bakery: Shop) -> None:
 
 
 def test_a_used_up_budget_is_told(bakery: Shop) -> None:
-    bakery.task()
-    bakery.task("s-2")
+    bakery.add_tasks(2)
     _run(bakery, 'echo x >> f; echo \'{"type": "cost", "usd": 2}\'', usd=1.0)
     kinds, (event,) = _told(bakery)
     assert (kinds, event["end"]) == (["budget"], "budget")

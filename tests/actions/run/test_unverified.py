@@ -116,8 +116,7 @@ def test_a_manifest_that_is_a_link_is_not_read(stocked: Shop) -> None:
     (stocked.root / "requirements.txt").symlink_to("shared.txt")
     stocked.write("tests/test_old.py", "import no_such_module_here.views\n")
     stocked.commit()
-    stocked.client("cat > /dev/null")
-    assert stocked.run(checks=_PYTEST, once=True).outcomes == ["no_changes"]
+    assert stocked.run_agent("true", checks=_PYTEST, once=True).outcomes == ["no_changes"]
 
 
 def test_the_hint_names_what_installs_the_tool(stocked: Shop) -> None:
@@ -141,8 +140,7 @@ def test_the_hint_for_a_script_that_does_not_exist_is_to_change_the_check(stocke
 def test_a_module_that_is_to_be_written_is_no_obstacle(stocked: Shop) -> None:
     stocked.write("test_bread.py", "from bread import SALT\n\ndef test(): assert SALT == 1\n")
     stocked.commit()
-    stocked.client("cat > /dev/null; echo SALT = 1 > bread.py")
-    assert stocked.run(checks=_PYTEST).outcomes == ["ok"]
+    assert stocked.run_agent("echo SALT = 1 > bread.py", checks=_PYTEST).outcomes == ["ok"]
 
 
 def test_a_run_stops_where_no_known_failure_is_fixed(stocked: Shop) -> None:
@@ -314,8 +312,10 @@ def test_the_next_prompt_says_that_nothing_judged_the_work(stocked: Shop) -> Non
 def test_an_item_that_goes_away_judges(stocked: Shop) -> None:
     stocked.write("wrong", "shop.py:7:1: F821 old\nshop.py:9:1: F401 older\n")
     stocked.commit()
-    stocked.client("cat > /dev/null; sed -i.bak 1d wrong; rm -f wrong.bak")
-    assert stocked.run(checks="cat wrong; exit 1", once=True).outcomes == ["ok"]
+    done = stocked.run_agent(
+        "sed -i.bak 1d wrong; rm -f wrong.bak", checks="cat wrong; exit 1", once=True
+    )
+    assert done.outcomes == ["ok"]
 
 
 @pytest.mark.thorough
@@ -356,8 +356,10 @@ def test_a_project_without_tests_is_judged_by_the_first_one_that_passes(stocked:
     assert done.outcomes == ["unverified"]
     assert "finds no test" in done.notices
     assert (done.end["end"], stocked.status()) == ("unverified", "open")
-    stocked.client("cat > /dev/null; mkdir tests; echo 'def test_fine(): pass' > tests/test_new.py")
-    assert stocked.run(checks=_PYTEST).outcomes == ["ok"]
+    done = stocked.run_agent(
+        "mkdir tests; echo 'def test_fine(): pass' > tests/test_new.py", checks=_PYTEST
+    )
+    assert done.outcomes == ["ok"]
 
 
 @pytest.mark.thorough
@@ -372,9 +374,8 @@ def test_whoever_wants_may_accept_what_nothing_has_judged(stocked: Shop) -> None
 
 
 def test_a_syntax_error_is_evidence_without_a_check(stocked: Shop) -> None:
-    stocked.client("cat > /dev/null; echo 'def broken(:' > shop.py")
     before = seen(stocked)
-    done = stocked.run(no_checks=True, once=True)
+    done = stocked.run_agent("echo 'def broken(:' > shop.py", no_checks=True, once=True)
     (end,) = require_told(stocked, done)
     assert done.outcomes == ["checks_failed"]
     assert end["fail"]["reason"] == "shop.py:1: SyntaxError: invalid syntax"
@@ -386,8 +387,7 @@ def test_a_syntax_error_is_evidence_without_a_check(stocked: Shop) -> None:
 
 @pytest.mark.thorough
 def test_a_syntax_error_is_evidence_against_checks_that_pass(stocked: Shop) -> None:
-    stocked.client("cat > /dev/null; printf 'function f( {' > shop.js")
-    done = stocked.run(checks="true", once=True)
+    done = stocked.run_agent("printf 'function f( {' > shop.js", checks="true", once=True)
     assert done.outcomes == ["checks_failed"]
     assert done.of("attempt_end")[0]["fail"]["reason"] == "shop.js:1: syntax error"
 
@@ -397,13 +397,16 @@ def test_a_syntax_error_is_evidence_against_checks_that_pass(stocked: Shop) -> N
     keep_few(["tests/data/bad.py", "fixtures/bad.py", "vendor/bad.py", "notes.txt", "bad.c"], 1),
 )
 def test_what_may_be_broken_on_purpose_is_no_evidence(stocked: Shop, path: str) -> None:
-    stocked.client(f"cat > /dev/null; mkdir -p $(dirname {path}); echo 'def broken(:' > {path}")
-    assert stocked.run(checks="true", once=True).outcomes == ["ok"]
+    done = stocked.run_agent(
+        f"mkdir -p $(dirname {path}); echo 'def broken(:' > {path}", checks="true", once=True
+    )
+    assert done.outcomes == ["ok"]
 
 
 @pytest.mark.thorough
 def test_a_file_that_was_broken_before_is_no_fault_of_the_work(stocked: Shop) -> None:
     stocked.write("shop.py", "def broken(:\n")
     stocked.commit()
-    stocked.client("cat > /dev/null; echo '# more' >> shop.py")
-    assert stocked.run(checks="true", once=True).outcomes == ["ok"]
+    assert stocked.run_agent("echo '# more' >> shop.py", checks="true", once=True).outcomes == [
+        "ok"
+    ]
