@@ -47,7 +47,6 @@ def test_move_puts_the_lines_below_the_section(edited: Path, command: object) ->
     command(edited, edited="move")  # type: ignore[operator]
     for name in ("AGENTS.md", "CLAUDE.md"):
         section = section_of(edited, name)
-        assert section is not None
         assert section.author == "cub"
         assert (edited / name).read_bytes().endswith(b"SECTION -->\n\n" + MINE.encode())
     assert settled(edited)

@@ -24,7 +24,6 @@ def test_a_version_step_shows_its_changes_and_refreshes(
     assert plan.edits[0].reason == "refresh the managed section v1 → v2"
     assert plan.edits[0].changelog == ("v2: tasks are small",)
     section = section_of(project, "AGENTS.md")
-    assert section is not None
     assert section.version == 2
     assert update(project, templates=next_version).is_empty
     with pytest.raises(CubError, match="newer cub"):

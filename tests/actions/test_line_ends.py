@@ -8,14 +8,12 @@ from pathlib import Path
 import pytest
 
 from cub.actions.init_update import plan_init, plan_update
-from cub.actions.project_state import load_project_state
-from cub.actions.project_status import list_file_statuses
 from cub.edit.document import split_lines
 from cub.edit.file_header import parse_file_header
 from cub.project.project import Project
 from cub.project.targets import TARGETS
 from cub.prompt.templates import TemplateSet
-from tests.actions.helpers import init, remove, settled, update, write
+from tests.actions.helpers import init, remove, settled, states, update, write
 from tests.actions.reviews import since
 from tests.conftest import git, tree
 
@@ -76,9 +74,9 @@ def test_a_checkout_with_crlf_is_current(checkout: Path) -> None:
     project = Project.load(checkout)
     assert plan_update(project).is_empty
     assert plan_init(project).shared_edits == ()
-    states = {row.path: row.state for row in list_file_statuses(load_project_state(project))}
-    assert set(states) > {*ALL, *OWN_FILES}
-    assert set(states.values()) == {"current (v1)", "yours"}
+    found = states(checkout)
+    assert set(found) > {*ALL, *OWN_FILES}
+    assert set(found.values()) == {"current (v1)", "yours"}
 
 
 def test_init_and_update_leave_git_nothing_to_show(checkout: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from cub.actions.repair import make_repair_report, plan_repair
 from cub.errors import CombinedError, CubError
 from cub.project.project import Project
-from tests.actions.helpers import carry_out, init, remove, settled, update, write
+from tests.actions.helpers import carry_out, init, remove, rows, settled, update, write
 from tests.actions.targets import (
     AGENTS,
     ALL,
@@ -19,7 +19,6 @@ from tests.actions.targets import (
     CURSOR,
     GEMINI,
     left,
-    rows,
     warned,
     written,
 )

@@ -16,9 +16,9 @@ from cub.errors import CubError
 from cub.project.config import CONFIG_FILE
 from cub.project.project import Project
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
-from tests.actions.helpers import init, remove, update, write
-from tests.actions.repairs import change, repair
-from tests.actions.targets import AGENTS, CLAUDE, rows, warned
+from tests.actions.helpers import change, init, remove, rows, update, write
+from tests.actions.repairs import repair
+from tests.actions.targets import AGENTS, CLAUDE, warned
 from tests.conftest import git, tree
 from tests.edit.broken import END
 

@@ -10,7 +10,7 @@ import pytest
 from cub.actions.init_update import plan_update
 from cub.errors import CubError
 from cub.project.project import Project
-from tests.actions.helpers import body, init, remove, section_of, settled, update, write
+from tests.actions.helpers import body, init, remove, rows, settled, update, write
 from tests.actions.targets import (
     AGENTS,
     ALL,
@@ -20,7 +20,6 @@ from tests.actions.targets import (
     GEMINI,
     SHARED,
     left,
-    rows,
     warned,
     written,
 )
@@ -146,7 +145,7 @@ def test_nested_files_of_gemini_point_to_the_root(project: Path) -> None:
     assert "`../../AGENTS.md`" in body(project, "packages/api/GEMINI.md")
     init(project, targets=(GEMINI, "packages/api/GEMINI.md"))
     assert "`../../GEMINI.md`" in body(project, "packages/api/GEMINI.md")
-    assert section_of(project, GEMINI) is not None
+    assert body(project, GEMINI)
     assert settled(project)
 
 
@@ -155,7 +154,7 @@ def test_a_nested_pointer_reaches_its_readers_once(project: Path) -> None:
     write(project, "api/GEMINI.md", "@AGENTS.md\n")
     write(project, "api/CLAUDE.md", "AGENTS.md")
     init(project, "api", "api/GEMINI.md", "api/CLAUDE.md")
-    assert section_of(project, "api/AGENTS.md") is not None
+    assert body(project, "api/AGENTS.md")
     assert (project / "api/GEMINI.md").read_bytes() == b"@AGENTS.md\n"
     assert (project / "api/CLAUDE.md").read_bytes() == b"AGENTS.md"
     assert settled(project)

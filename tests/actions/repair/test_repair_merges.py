@@ -10,7 +10,7 @@ import pytest
 
 from cub.edit.document import Document
 from cub.edit.section_writer import put_section
-from tests.actions.helpers import body, init, remove, section_of, settled, update, write
+from tests.actions.helpers import body, init, remove, settled, update, write
 from tests.actions.repairs import look, repair
 from tests.conftest import git
 
@@ -110,7 +110,7 @@ def test_lines_that_both_wrote_beside_the_section_stay(project: Path, style: str
         both(line(f"{said}Not rye.\n", said), init),
     )
     repair(project)
-    assert section_of(project, "AGENTS.md") is not None
+    assert body(project, "AGENTS.md")
     assert look(project).broken_files == ()
     text = agents.read_text()
     assert text.index("<<<<<<< HEAD\nRye too.\n") < text.index(
