@@ -17,10 +17,11 @@ import psutil
 from cub.actions.run.run_loop import run_tasks
 from cub.actions.run.run_options import RunOptions
 from cub.actions.run.run_setup import RunEnvironment, prepare_run
-from cub.actions.run.run_status import RunStatus, save_status
-from cub.actions.tasks.stores import open_stores
+from cub.actions.run.run_status import RunStatus, save_status, send_notifications
+from cub.actions.tasks.stores import Stores, install_git_files, open_stores
 from cub.config_edit.config_text import parse_config_text
 from cub.edit.plan import PlanWarning
+from cub.files import lock_project
 from cub.processes.command import StopRequest
 from cub.project.project import Project
 from cub.store.events import Event
@@ -95,6 +96,11 @@ class Shop:
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
         return file
 
+    def add_git_files(self) -> None:
+        """Add what cub tells git of its own files."""
+        with lock_project(self.root) as held:
+            install_git_files(held)
+
     def commit(self, message: str = "start") -> str:
         git(self.root, "add", "-A")
         git(self.root, "commit", "-qm", message)
@@ -136,6 +142,11 @@ class Shop:
 
     def record(self, key: str = "s-1") -> dict[str, Any]:
         return self.tasks().read_record(key)
+
+    @property
+    def stores(self) -> Stores:
+        """Both stores, as a command of a person opens them."""
+        return open_stores(Project.load(self.root), "ida")
 
     def ledger(self, *kinds: str) -> list[Event]:
         return [e for e in Ledger(self.root).iter_events() if not kinds or e["ev"] in kinds]
@@ -206,7 +217,8 @@ class Shop:
                 it.context.folder.write_run_facts({**it.context.folder.read_state(), "pid": 0})
                 events += it.recovery_events
                 warnings += it.warnings
-                for event in save_status(run_tasks(it.context), it.context.folder, RunStatus()):
+                told = send_notifications(run_tasks(it.context), it.context)
+                for event in save_status(told, it.context.folder, RunStatus()):
                     events.append(event)
                     if each:
                         each(event)

@@ -11,10 +11,8 @@ import pytest
 
 from cub.actions.run.command_trust import read_executables
 from cub.actions.run.run_folders import RunFolder
-from cub.actions.tasks.stores import open_stores
 from cub.errors import CubError
 from cub.files.signed_state import find_project_state, read_signed
-from cub.project.project import Project
 from tests.actions.run.attacked import attack, prepare
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
@@ -56,7 +54,7 @@ def test_an_agent_can_not_trust_its_own_commands(shop: Shop, way: str) -> None:
     shop.commit("a check")
     trusts = f"{way} {_CUB} trust; {way} {_CUB} task edit s-1 --check 'touch PWN'"
     attack(shop, f"echo C > c.py; {trusts}; true")
-    found = read_executables(open_stores(Project.load(shop.root), "ida"), {})
+    found = read_executables(shop.stores, {})
     assert {one.section for one in found} == {"config", "checks"}
     assert not any(one.trusted for one in found)
 

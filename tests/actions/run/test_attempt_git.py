@@ -18,8 +18,7 @@ def stocked(bakery: Shop) -> Shop:
     out = bakery.root.parent / _OUT
     out.mkdir()
     bakery.configure(run={"writable": [out.as_posix()]})
-    hook = f"#!/bin/sh\necho hooked >> {out}/hooked\n"
-    bakery.write(".git/hooks/pre-commit", hook).chmod(0o755)
+    bakery.install_hook("pre-commit", f"echo hooked >> {out}/hooked")
     return bakery
 
 

@@ -41,8 +41,7 @@ def shop(copy_shop: CopyShop) -> Shop:
 
 def _attempt(shop: Shop, agent: str, title: str = "Heat twice", *, allows: bool = False) -> Done:
     shop.task(title=title)
-    shop.client(f"cat > /dev/null; {agent}")
-    return shop.run(checks=MAKE, once=True, allow_check_changes=allows)
+    return shop.run_agent(agent, checks=MAKE, once=True, allow_check_changes=allows)
 
 
 @pytest.mark.parametrize(

@@ -66,20 +66,6 @@ def test_what_is_proposed_can_be_set(bakery: Shop) -> None:
     assert root.to_python() == ["cd 'packages/a b' && npm test"]
 
 
-def test_a_project_that_names_none_proposes_none(bakery: Shop) -> None:
-    bakery.write("notes.txt", "")
-    assert propose(bakery) == {}
-
-
-def test_the_prompt_names_what_the_map_does(bakery: Shop) -> None:
-    bakery.write("pyproject.toml", PYPROJECT)
-    bakery.write("src/oven/__init__.py", "")
-    bakery.commit("manifests")
-    done = bakery.run_agent(WRITE, no_checks=True)
-    prompt = (bakery.attempt(done.end["run"]) / "prompt.md").read_text()
-    assert "lint): `mypy src`; `pytest`; `ruff check`\n" in prompt
-
-
 @pytest.mark.parametrize(
     ("commit", "ends"),
     [
@@ -90,9 +76,15 @@ def test_the_prompt_names_what_the_map_does(bakery: Shop) -> None:
         ),
     ],
 )
-def test_the_prompt_says_who_commits(bakery: Shop, commit: bool, ends: str) -> None:
+def test_the_prompt_names_what_the_map_does_and_who_commits(
+    bakery: Shop, commit: bool, ends: str
+) -> None:
+    bakery.write("pyproject.toml", PYPROJECT)
+    bakery.write("src/oven/__init__.py", "")
+    bakery.commit("manifests")
     bakery.configure(run={"commit": commit})
     done = bakery.run_agent(WRITE, no_checks=True)
-    prompt = (bakery.attempt(done.end["run"]) / "prompt.md").read_text()
+    prompt = bakery.read_prompt(done)
+    assert "lint): `mypy src`; `pytest`; `ruff check`\n" in prompt
     assert prompt.endswith(ends)
     assert "- Inside a run, closing is a request" in prompt

@@ -133,8 +133,7 @@ def test_hidden_variables_reach_neither_client_nor_check(shelf: Shop) -> None:
 
 def test_hidden_variables_do_not_reach_hooks_either(shelf: Shop) -> None:
     shelf.environ |= {"AWS_KEY": "secret"}
-    hook = shelf.write(".git/hooks/pre-commit", f"#!/bin/sh\nenv > {shelf.root.parent}/out/hook\n")
-    hook.chmod(0o755)
+    shelf.install_hook("pre-commit", f"env > {shelf.root.parent}/out/hook")
     _given(shelf, hide_env=["AWS_*"])
     assert "secret" not in (shelf.root.parent / "out/hook").read_text()
 

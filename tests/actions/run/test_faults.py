@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 import psutil
 import pytest
 
-from cub.actions.tasks.stores import install_git_files
-from cub.files import lock_project
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.actions.run.sound import require_told, seen, size
@@ -154,8 +152,7 @@ def _prepare(bakery: Shop) -> None:
     bakery.task()
     bakery.client("true")
     bakery.script({"s-1": [{}]})
-    with lock_project(bakery.root) as held:
-        install_git_files(held)
+    bakery.add_git_files()
     bakery.commit("stock")
     bakery.write("mine.txt", "mine\n")
 

@@ -27,7 +27,12 @@ def _list_committed(shop: Shop) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "expose", ["rm .gitignore", "rm .gitignore; git add -A -f; git commit -qm wip"]
+    "expose",
+    [
+        "rm .gitignore",
+        "rm .gitignore; git add -A -f; git commit -qm wip",
+        "echo theirs > secret.env; git add -f secret.env",
+    ],
 )
 def test_what_was_ignored_before_is_not_committed(shop: Shop, expose: str) -> None:
     """R24: it was, without a word. It is no part of the place, and keeps its content."""

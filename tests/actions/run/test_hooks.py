@@ -15,16 +15,12 @@ from tests.conftest import git
 _MAKE = 'echo made > "made-$CUB_TASK.txt"; echo more >> kept.txt'
 
 
-def _hook(shop: Shop, name: str, shell: str) -> None:
-    shop.write(f".git/hooks/{name}", f"#!/bin/sh\n{shell}\n").chmod(0o755)
-
-
 def _reason(shop: Shop) -> str:
     return str(shop.ledger("attempt_end")[-1]["fail"]["reason"])
 
 
 def test_a_hook_that_refuses_is_heard(bakery: Shop) -> None:
-    _hook(bakery, "pre-commit", "echo 'bread has no crust' >&2; exit 1")
+    bakery.install_hook("pre-commit", "echo 'bread has no crust' >&2; exit 1")
     before = seen(bakery)
     done = bakery.run_agent(_MAKE, once=True)
     (end,) = require_told(bakery, done)
@@ -36,7 +32,7 @@ def test_a_hook_that_refuses_is_heard(bakery: Shop) -> None:
 
 
 def test_the_next_attempt_is_told_what_a_hook_said(bakery: Shop) -> None:
-    _hook(bakery, "commit-msg", "test -e crust || { echo 'bread has no crust'; exit 1; }")
+    bakery.install_hook("commit-msg", "test -e crust || { echo 'bread has no crust'; exit 1; }")
     bakery.client(
         'cat > prompt; grep -q "has no crust" prompt && touch crust; rm prompt; echo x > f'
     )
@@ -47,10 +43,9 @@ def test_the_next_attempt_is_told_what_a_hook_said(bakery: Shop) -> None:
 
 
 def test_three_commits_that_fail_in_a_row_stop_the_run(bakery: Shop) -> None:
-    _hook(bakery, "pre-commit", "echo $(date +%N) no >&2; exit 1")
+    bakery.install_hook("pre-commit", "echo $(date +%N) no >&2; exit 1")
     bakery.configure(run={"max_attempts": 1})
-    for number in range(5):
-        bakery.task(f"s-{number}")
+    bakery.add_tasks(5)
     done = bakery.run_agent(_MAKE)
     assert done.outcomes == ["commit_failed"] * 3
     assert done.end["end"] == "machine"
@@ -61,7 +56,7 @@ def test_no_hook_is_skipped_and_none_is_asked_twice(bakery: Shop) -> None:
     heard.mkdir()
     kinds = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
     for kind in kinds:
-        _hook(bakery, kind, f"echo {kind} >> {heard}/names")
+        bakery.install_hook(kind, f"echo {kind} >> {heard}/names")
     bakery.configure(run={"writable": [heard.as_posix()]})
     assert bakery.run_agent(_MAKE).outcomes == ["ok"]
     assert (heard / "names").read_text().split() == [*kinds]
@@ -72,7 +67,7 @@ def test_no_hook_is_skipped_and_none_is_asked_twice(bakery: Shop) -> None:
 def test_what_a_hook_formats_is_checked_again_and_committed(bakery: Shop, add: str) -> None:
     """A new file that it does not add is a report of its own."""
     edit = "echo neat > kept.txt; echo hooked > hooked.txt"
-    _hook(bakery, "pre-commit", f"test ! -e made-s-1.txt || {{ {edit}{add}; }}")
+    bakery.install_hook("pre-commit", f"test ! -e made-s-1.txt || {{ {edit}{add}; }}")
     done = bakery.run_agent(
         _MAKE, once=True, checks="grep -q kept kept.txt || grep -q neat kept.txt"
     )
@@ -87,7 +82,7 @@ def test_what_a_hook_formats_is_checked_again_and_committed(bakery: Shop, add: s
 
 
 def test_what_a_hook_breaks_fails_the_attempt(bakery: Shop) -> None:
-    _hook(bakery, "pre-commit", "test ! -e made-s-1.txt || echo broken > wrong; git add .")
+    bakery.install_hook("pre-commit", "test ! -e made-s-1.txt || echo broken > wrong; git add .")
     before = seen(bakery)
     done = bakery.run_agent(_MAKE, once=True, checks=CHECK)
     assert done.outcomes == ["commit_failed"]
@@ -97,7 +92,7 @@ def test_what_a_hook_breaks_fails_the_attempt(bakery: Shop) -> None:
 
 def test_a_hook_that_refuses_after_it_edited_is_taken_back_too(bakery: Shop) -> None:
     edit = "echo hooked > hooked.txt; echo hooked > kept.txt; echo no; exit 1"
-    _hook(bakery, "pre-commit", f"test ! -e made-s-1.txt || {{ {edit}; }}")
+    bakery.install_hook("pre-commit", f"test ! -e made-s-1.txt || {{ {edit}; }}")
     before = seen(bakery)
     done = bakery.run_agent(_MAKE, once=True)
     assert done.outcomes == ["commit_failed"]
@@ -106,7 +101,7 @@ def test_a_hook_that_refuses_after_it_edited_is_taken_back_too(bakery: Shop) -> 
 
 @pytest.mark.thorough
 def test_a_hook_that_never_ends_is_ended(bakery: Shop) -> None:
-    _hook(bakery, "pre-commit", "echo waiting; sleep 3600")
+    bakery.install_hook("pre-commit", "echo waiting; sleep 3600")
     before = seen(bakery)
     done = bakery.run_agent(_MAKE, once=True, timeout="1s")
     assert done.outcomes == ["commit_failed"]
@@ -133,15 +128,20 @@ def test_a_signature_that_asks_at_the_terminal_fails(bakery: Shop) -> None:
     assert seen(bakery) == before
 
 
-def test_who_commits_has_to_be_known_beforehand(project: Path, home: Path) -> None:
-    shop = Shop(project, surroundings(home))
-    name = ("-c", "user.name=t", "-c", "user.email=t")
-    git(project, *name, "commit", "-qm", "start", "--allow-empty")
+def _without_identity(project: Path, environ: dict[str, str]) -> Shop:
+    """A repository with a commit, in which git knows no name to commit with."""
+    git(project, "commit", "-qm", "start", "--allow-empty")
     git(project, "config", "user.useConfigOnly", "true")
+    return Shop(project, environ)
+
+
+def test_who_commits_has_to_be_known_beforehand(project: Path, home: Path) -> None:
+    shop = _without_identity(project, surroundings(home))
     git(project, "config", "user.name", "")
     git(project, "config", "user.email", "")
     with pytest.raises(CubError, match="no author name and email") as refused:
         shop.run_agent(_MAKE)
+    assert "\n" not in refused.value.message
     assert "git config user.name" in refused.value.hint
     assert shop.status() == "open"
     shop.configure(run={"commit": False})
@@ -154,10 +154,7 @@ def test_who_commits_may_stand_in_the_environment_of_the_run(
 ) -> None:
     roles, whats = ("AUTHOR", "COMMITTER"), ("NAME", "EMAIL")
     who = {f"GIT_{role}_{what}": "t@t" for role in roles for what in whats}
-    shop = Shop(project, surroundings(home) | who)
-    name = ("-c", "user.name=t", "-c", "user.email=t")
-    git(project, *name, "commit", "-qm", "start", "--allow-empty")
-    git(project, "config", "user.useConfigOnly", "true")
+    shop = _without_identity(project, surroundings(home) | who)
     shop.configure(run={"hide_env": hidden})
     refused = pytest.raises(CubError, match="no author name") if hidden else nullcontext()
     with refused:

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from cub.actions.tasks.stores import install_git_files
 from cub.errors import CubError
-from cub.files import lock_project
 from tests.actions.helpers import init
 from tests.actions.run.shop import Shop, surroundings
 from tests.actions.run.sound import commits, require_told, seen
@@ -68,16 +66,6 @@ def test_what_a_person_has_not_committed_stays_as_it_is(bakery: Shop, end: str) 
     assert (after.dirt, after.branch) == (before.dirt, before.branch)
     assert not is_ok or _files_of(bakery) == ["made.txt"]
     assert "uncommitted changes in kept.txt, staged.txt: attempts do not see" in done.notices
-
-
-def test_edits_in_the_way_of_accepted_work_stay_and_the_work_is_kept(bakery: Shop) -> None:
-    bakery.write("kept.txt", "edited\n")
-    before = seen(bakery)
-    done = bakery.run_agent(_SPOIL)
-    (end,) = require_told(bakery, done)
-    assert (done.outcomes, bakery.status(), seen(bakery)) == (["not_merged"], "parked", before)
-    ref = re.findall(r"git merge ([^`\s]+)", end["fail"]["reason"])[0]
-    assert _files_of(bakery, ref) == ["kept.txt", "made.txt"]
 
 
 def test_a_person_can_have_attempts_begin_with_their_changes(bakery: Shop) -> None:
@@ -255,8 +243,7 @@ def test_a_ledger_that_is_not_shared_is_not_committed(bakery: Shop) -> None:
 
 
 def test_nothing_local_of_cubs_is_ever_committed(bakery: Shop) -> None:
-    with lock_project(bakery.root) as held:
-        install_git_files(held)
+    bakery.add_git_files()
     bakery.client(_MAKE)
     bakery.task()
     bakery.commit()

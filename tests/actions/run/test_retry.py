@@ -6,10 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from cub.actions.tasks.stores import open_stores
 from cub.actions.tasks.transitions import close_tasks, reopen_tasks
-from cub.project.project import Project
-from tests.actions.run.shop import CHECK, Done, Shop
+from tests.actions.run.shop import CHECK, Shop
 from tests.actions.run.sound import commits, require_told, seen
 
 _MAKE = 'echo x > "made-$CUB_TASK"'
@@ -18,7 +16,7 @@ _LOGIN = "echo 'Invalid API key · Please run /login' >&2; exit 1"
 _BAD = 'echo "a.py:1:1: F821 $(date +%N | tr 0-9 a-j)" > wrong'
 
 
-def _limited(rest: str = "") -> str:
+def _limited(rest: str) -> str:
     return f"cat > /dev/null; {_LIMIT} {rest}' >&2; exit 1"
 
 
@@ -26,25 +24,6 @@ def _at_first(first: str, then: str = _MAKE, times: int = 1) -> str:
     """A client that does one thing so many times, and another one after that."""
     count = "n=$(cat $OUT/count 2> /dev/null || echo 0); echo $((n + 1)) > $OUT/count"
     return f"cat > /dev/null; {count}; if [ $n -lt {times} ]; then {first}; else {then}; fi"
-
-
-def _charges(done: Done) -> list[bool]:
-    return [event["fail"]["charge"] for event in done.of("attempt_end") if not event["ok"]]
-
-
-@pytest.mark.parametrize(
-    ("shell", "failure"),
-    [
-        (_limited("resets in 2 hours"), "rate_limited"),
-        (_LOGIN, "auth"),
-        ("exit 127", "harness_missing"),
-    ],
-)
-def test_what_is_no_fault_of_a_task_is_not_charged(bakery: Shop, shell: str, failure: str) -> None:
-    bakery.configure(run={"max_attempts": 1})
-    done = bakery.run_agent(shell, once=True)
-    assert (done.outcomes, _charges(done), bakery.status()) == ([failure], [False], "open")
-    require_told(bakery, done)
 
 
 def test_after_a_charged_failure_the_task_goes_back_to_be_tried_again(bakery: Shop) -> None:
@@ -94,19 +73,10 @@ def test_a_reopened_task_counts_afresh(bakery: Shop) -> None:
     bakery.configure(run={"max_attempts": 2})
     bakery.run_agent(_BAD, checks=CHECK)
     assert bakery.status() == "parked"
-    reopen_tasks(open_stores(Project.load(bakery.root), "ida"), ["s-1"])
+    reopen_tasks(bakery.stores, ["s-1"])
     done = bakery.run(checks=CHECK)
     assert [event["n"] for event in done.of("attempt_end")] == [3, 4]
     assert bakery.status() == "parked"
-
-
-@pytest.mark.thorough
-def test_a_task_that_was_done_and_is_reopened_counts_afresh(bakery: Shop) -> None:
-    bakery.configure(run={"max_attempts": 2})
-    bakery.open_folder()
-    assert bakery.run_agent(_at_first("exit 1")).outcomes == ["harness_exit", "ok"]
-    reopen_tasks(open_stores(Project.load(bakery.root), "ida"), ["s-1"])
-    assert bakery.run_agent("exit 1").outcomes == ["harness_exit", "harness_exit"]
 
 
 def test_a_limit_is_waited_for(bakery: Shop) -> None:
@@ -122,47 +92,33 @@ def test_a_limit_is_waited_for(bakery: Shop) -> None:
     assert done.end["end"] == "done"
 
 
-def test_a_run_says_which_service_it_waits_for(bakery: Shop) -> None:
-    bakery.open_folder()
-    done = bakery.run_agent(_at_first("echo 'API Error: 503 Service' >&2; exit 1"))
-    assert done.outcomes == ["service_failed", "ok"]
-    (waiting,) = done.of("waiting")
-    assert waiting["why"] == "the service of mine failed (API Error: 503 Service)"
-
-
-def test_a_limit_that_tells_no_end_is_tried_again_ever_later(bakery: Shop) -> None:
+@pytest.mark.parametrize(
+    ("rest", "expected"),
+    [
+        ("", [1, 3, 7, 15, 30]),
+        pytest.param("try again in 2 seconds", [0, 1, 3, 7, 15], marks=pytest.mark.thorough),
+    ],
+    ids=["tells no end", "lasts longer than it said"],
+)
+def test_a_limit_is_tried_again_ever_later(bakery: Shop, rest: str, expected: list[int]) -> None:
     start = bakery.clock.now()
-    done = bakery.run_agent(_limited())
+    done = bakery.run_agent(_limited(rest))
     assert done.outcomes == ["rate_limited"] * 6
     assert (done.end["end"], done.end["failures"]) == ("machine", 6)
     minutes = [round((wait - start).total_seconds() / 60) for wait in done.clock.waits]
-    assert minutes == [1, 3, 7, 15, 30]
+    assert minutes == expected
     assert bakery.status() == "open"
-
-
-@pytest.mark.thorough
-def test_a_limit_that_lasts_longer_than_it_said_is_tried_again_ever_later(bakery: Shop) -> None:
-    bakery.client(_limited("try again in 2 seconds"))
-    bakery.task()
-    start = bakery.clock.now()
-    done = bakery.run()
-    assert done.outcomes == ["rate_limited"] * 6
-    assert done.end["end"] == "machine"
-    minutes = [round((wait - start).total_seconds() / 60) for wait in done.clock.waits]
-    assert minutes == [0, 1, 3, 7, 15]
 
 
 def test_a_service_that_fails_costs_no_attempt_and_is_tried_again(bakery: Shop) -> None:
     bakery.open_folder()
-    bakery.client("""
-        cat > /dev/null; test -e "$OUT/told" && echo x > x && exit 0; touch "$OUT/told"
-        echo '{"type":"service","text":"HTTP 503"}'; exit 1""")
-    bakery.task()
-    done = bakery.run(no_checks=True)
+    fails = """echo '{"type": "service", "text": "HTTP 503"}'; exit 1"""
+    done = bakery.run_agent(_at_first(fails))
     assert done.outcomes == ["service_failed", "ok"]
     fail = done.of("attempt_end")[0]["fail"]
     assert (fail["charge"], fail["reason"]) == (False, "HTTP 503")
     assert len(done.clock.waits) == 1
+    assert done.of("waiting")[0]["why"] == "the service of mine failed (HTTP 503)"
 
 
 def test_a_wait_ends_when_it_is_asked_to(bakery: Shop) -> None:
@@ -196,8 +152,7 @@ def test_the_client_whose_limit_ends_first_is_waited_for(bakery: Shop) -> None:
 def test_the_first_client_comes_back_after_its_limit(bakery: Shop) -> None:
     bakery.open_folder()
     bakery.client(_at_first(f"{_LIMIT} resets in 1 hour' >&2; exit 1"), "first")
-    for number in (1, 2):
-        bakery.task(f"s-{number}")
+    bakery.add_tasks(2)
 
     def leap(event: dict[str, object]) -> None:
         if event["ev"] == "attempt_end" and event["ok"]:
@@ -242,17 +197,16 @@ def test_what_an_agent_can_not_do_ends_a_run_at_once_with_the_remedy(
 
 def test_failures_of_tasks_in_a_row_end_no_run(bakery: Shop) -> None:
     bakery.configure(run={"max_attempts": 1})
-    for number in range(5):
-        bakery.task(f"s-{number}")
+    bakery.add_tasks(5)
     done = bakery.run_agent("exit 1")
     assert done.outcomes == ["harness_exit"] * 5
     assert done.end["end"] == "done"
-    assert done.end["parked"] == [f"s-{number}" for number in range(5)]
+    assert done.end["parked"] == [f"s-{number}" for number in range(1, 6)]
+    assert done.end["ok"] is False
 
 
 def test_dollars_end_a_run_before_the_next_attempt(bakery: Shop) -> None:
-    for number in range(4):
-        bakery.task(f"s-{number}")
+    bakery.add_tasks(4)
     done = bakery.run_agent(f'{_MAKE}; echo \'{{"type": "cost", "usd": 0.6}}\'', usd=1.0)
     assert done.outcomes == ["ok", "ok"]
     assert (done.end["end"], done.end["ok"], done.end["usd"]) == ("budget", False, 1.2)
@@ -260,18 +214,10 @@ def test_dollars_end_a_run_before_the_next_attempt(bakery: Shop) -> None:
     assert done.end["ready"] == 2
 
 
-def test_a_failure_that_is_the_same_as_before_says_so_in_one_line(bakery: Shop) -> None:
-    done = bakery.run_agent("date +%N > kept.txt; echo loud > wrong; echo I tried it", checks=CHECK)
-    failures = [end["fail"].get("same") for end in done.of("attempt_end")]
-    checks = [end.get("same") for end in done.of("check_end") if not end["base"]]
-    assert (failures, checks) == ([None, 1, 1], [None, 1, 1])
-
-
 def test_tokens_end_a_run_and_reading_from_a_cache_is_free(bakery: Shop) -> None:
     usage = '{"type": "usage", "input": 40, "output": 20, "cache_read": 9000, "cache_write": 5}'
     bakery.configure(run={"budget": {"tokens": 100}})
-    for number in range(4):
-        bakery.task(f"s-{number}")
+    bakery.add_tasks(4)
     done = bakery.run_agent(f"{_MAKE}; echo '{usage}'")
     assert (done.outcomes, done.end["end"]) == (["ok", "ok"], "budget")
     assert done.end["tok"] == {"in": 80, "out": 40, "cache_read": 18000, "cache_write": 10}
@@ -299,15 +245,6 @@ def test_who_has_come_to_an_end_when_the_money_is_gone_is_done(bakery: Shop) -> 
 def test_no_dollars_at_all_begin_nothing(bakery: Shop) -> None:
     done = bakery.run_agent(_MAKE, usd=0.0)
     assert (done.outcomes, done.end["end"], bakery.status()) == ([], "budget", "open")
-
-
-def test_so_many_attempts_and_no_more(bakery: Shop) -> None:
-    bakery.open_folder()
-    for number in range(3):
-        bakery.task(f"s-{number}")
-    done = bakery.run_agent(_at_first("exit 1"), iterations=2)
-    assert (done.outcomes, done.end["end"]) == (["harness_exit", "ok"], "iterations")
-    assert done.end["attempts"] == 2
 
 
 @pytest.mark.parametrize(("shell", "ok"), [(_MAKE, True), ("exit 1", False)])
@@ -351,7 +288,7 @@ def test_what_a_person_closes_meanwhile_is_not_opened_again(bakery: Shop) -> Non
 
     def closes(event: dict[str, object]) -> None:
         if event.get("text") == "begun\n":
-            close_tasks(open_stores(Project.load(bakery.root), "ida"), ["s-1"], "wontfix")
+            close_tasks(bakery.stores, ["s-1"], "wontfix")
 
     done = bakery.run_agent("echo begun; exit 1", once=True, each=closes)
     assert done.outcomes == ["harness_exit"]

@@ -109,7 +109,7 @@ def test_the_last_words_are_in_the_file_when_the_client_has_ended(bakery: Shop) 
         (folder,) = RunFolder.list_all(bakery.root)
         found.append((event["ev"], read_status(folder).status.current.said))
 
-    bakery.run_agent("echo I look; echo I am done; echo x > x", no_checks=True, each=each)
+    bakery.run_agent("echo I look; echo I am done; echo x > x", each=each)
     assert [said for kind, said in found if kind in ("client", "tick")][-1] == "I am done"
 
 
@@ -129,7 +129,7 @@ def test_it_is_in_the_file_while_the_client_works(bakery: Shop, says: str) -> No
             if found[-1].said not in ("", "more"):
                 (Path(bakery.environ["HOME"]) / "seen").touch()
 
-    done = bakery.run_agent(f"{says}; {UNTIL_SEEN}", no_checks=True, each=each)
+    done = bakery.run_agent(f"{says}; {UNTIL_SEEN}", each=each)
     assert done.outcomes == ["ok"]
     assert (found[-1].said, found[-1].doing) == ("I look at the shop", "at work")
 
