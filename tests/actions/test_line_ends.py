@@ -14,7 +14,7 @@ from cub.project.project import Project
 from cub.project.targets import TARGETS
 from cub.prompt.templates import TemplateSet
 from tests.actions.helpers import init, remove, settled, states, update, write
-from tests.actions.reviews import since
+from tests.actions.reviews import commit, since
 from tests.conftest import git, tree
 
 ALL = tuple(row.path for row in TARGETS)
@@ -35,11 +35,9 @@ def template(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -
     shutil.copytree(empty_repository, root)
     for path, text in OWN.items():
         write(root, path, text)
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "theirs")
+    commit(root)
     init(root, "packages/api", targets=ALL)
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "cub")
+    commit(root)
     return root
 
 
@@ -178,8 +176,7 @@ def test_one_side_with_lf_and_one_with_crlf_agree(shared: Path, checkout: Path) 
 @pytest.mark.parametrize("eol", ["crlf", "lf"])
 def test_a_project_may_say_its_line_ends_itself(shared: Path, tmp_path: Path, eol: str) -> None:
     write(shared, ".gitattributes", f"* text=auto eol={eol}\n")
-    git(shared, "add", "-A")
-    git(shared, "commit", "-qm", "line ends")
+    commit(shared)
     checkout = _checkout(shared, tmp_path / "other", "core.autocrlf=true")
     assert _has_only_crlf((checkout / "AGENTS.md").read_bytes()) == (eol == "crlf")
     init(checkout)
@@ -197,8 +194,7 @@ def test_a_checkout_without_symbolic_links_is_current(project: Path, tmp_path: P
     ):
         (project / path).symlink_to(text)
     init(project, targets=ALL[:4])
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "linked")
+    commit(project)
     windows = ("core.symlinks=false", "core.autocrlf=true")
     checkout = _checkout(project, tmp_path / "windows", *windows)
     assert (checkout / "CLAUDE.md").read_bytes() == b"AGENTS.md"

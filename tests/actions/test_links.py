@@ -88,15 +88,6 @@ def test_a_checkout_without_links_is_current_too(project: Path, tmp_path: Path, 
     assert settled(other)
 
 
-def test_a_hard_link_is_one_file(project: Path) -> None:
-    write(project, AGENTS, "A.\n")
-    (project / GEMINI).hardlink_to(project / AGENTS)
-    init(project, targets=ALL)
-    assert (project / AGENTS).samefile(project / GEMINI)
-    assert (project / GEMINI).read_bytes().count(b"BEGIN CUB") == 1
-    assert settled(project)
-
-
 def test_a_link_to_agents_md_is_not_read_twice(project: Path) -> None:
     write(project, AGENTS, "A.\n")
     for path in (COPILOT, CURSOR):

@@ -12,6 +12,7 @@ from cub.edit.document import Document
 from cub.edit.section_writer import put_section
 from tests.actions.helpers import body, init, remove, settled, update, write
 from tests.actions.repairs import look, repair
+from tests.actions.reviews import commit
 from tests.conftest import git
 
 STYLES = ["merge", "diff3", "zdiff3"]
@@ -67,8 +68,7 @@ def merge(root: Path, style: str, start: Change, ours: Change, theirs: Change) -
 
 def _commit(root: Path, change: Change) -> None:
     change(root)
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "--allow-empty", "-m", "change")
+    commit(root)
 
 
 def titles(root: Path) -> list[str]:

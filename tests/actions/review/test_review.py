@@ -271,10 +271,6 @@ def _below(text: bytes) -> bytes:
     return text + b"New.\n"
 
 
-def _no_last_line_end(text: bytes) -> bytes:
-    return text.rstrip()
-
-
 @pytest.mark.parametrize(
     ("edit", "own"),
     [
