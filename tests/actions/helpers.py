@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cub.actions.init_update import InitOptions, plan_init, plan_update
+from cub.actions.project_state import load_project_state
+from cub.actions.project_status import FileStatus, list_file_statuses
 from cub.actions.remove import plan_remove
 from cub.edit.document import Document
 from cub.edit.plan import EditedPolicy, Plan
@@ -52,12 +54,25 @@ def write(root: Path, path: str, text: str) -> Path:
 
 def body(root: Path, path: str) -> str:
     """The body of the section in `path`; "" where it has none."""
-    section = section_of(root, path)
+    section = find_section(Document((root / path).read_bytes(), path))
     return b"".join(section.body).decode() if section else ""
 
 
-def section_of(root: Path, path: str) -> Section | None:
-    return find_section(Document((root / path).read_bytes(), path))
+def section_of(root: Path, path: str) -> Section:
+    """The section that has to be in `path`."""
+    section = find_section(Document((root / path).read_bytes(), path))
+    assert section is not None
+    return section
+
+
+def rows(root: Path) -> dict[str, FileStatus]:
+    """The rows of `cub status`, by path."""
+    return {row.path: row for row in list_file_statuses(load_project_state(Project.load(root)))}
+
+
+def states(root: Path) -> dict[str, str]:
+    """How `cub status` says that each file stands."""
+    return {path: row.state for path, row in rows(root).items()}
 
 
 def settled(root: Path) -> bool:
@@ -73,3 +88,10 @@ def put_programs(folder: Path, *names: str, script: str = "exit 0") -> Path:
         (folder / name).write_text(f"#!/bin/sh\n{script}\n")
         (folder / name).chmod(0o755)
     return folder
+
+
+def change(file: Path, old: bytes, new: bytes) -> None:
+    """Replace bytes that the file has."""
+    data = file.read_bytes()
+    assert old in data
+    file.write_bytes(data.replace(old, new))

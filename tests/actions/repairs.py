@@ -27,9 +27,3 @@ def look(root: Path, *paths: str) -> RepairReport:
 
 def repair(root: Path, number: int = 1, *paths: str) -> Plan:
     return carry_out(root, lambda project: plan_repair(project, number, paths))
-
-
-def change(file: Path, old: bytes, new: bytes) -> None:
-    data = file.read_bytes()
-    assert old in data
-    file.write_bytes(data.replace(old, new))

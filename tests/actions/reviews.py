@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from cub.actions.review.review import FileReview, Review, review_range
+from cub.actions.review.section_verdict import SectionReview
 from cub.git import ObjectReader, resolve_range
 from cub.project.config import CONFIG_FILE
 from cub.prompt.templates import TemplateSet
@@ -38,6 +40,17 @@ def since(root: Path, base: str, templates: TemplateSet | None = None) -> dict[s
     """The files of a review of everything since `base`, the work tree committed."""
     commit(root)
     return {file.path: file for file in compared(root, base, templates=templates).files}
+
+
+def get_section(file: FileReview) -> SectionReview:
+    """The review of cub's part of a file, which has to be in it."""
+    assert file.section is not None
+    return file.section
+
+
+def rewrite(file: Path, edit: Callable[[bytes], bytes]) -> None:
+    """Edit a file's bytes."""
+    file.write_bytes(edit(file.read_bytes()))
 
 
 def verdicts(files: dict[str, FileReview]) -> dict[str, str | None]:

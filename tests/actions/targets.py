@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cub.actions.project_state import load_project_state
-from cub.actions.project_status import FileStatus, list_file_statuses
 from cub.edit.plan import Plan
-from cub.project.project import Project
 from cub.project.targets import TARGETS
 from tests.actions.helpers import write
 from tests.conftest import tree
@@ -20,11 +17,6 @@ def written(root: Path, files: dict[str, bytes]) -> None:
     """Put `files` there, byte for byte."""
     for path, data in files.items():
         write(root, path, "").write_bytes(data)
-
-
-def rows(root: Path) -> dict[str, FileStatus]:
-    """The rows of `cub status`, by path."""
-    return {row.path: row for row in list_file_statuses(load_project_state(Project.load(root)))}
 
 
 def warned(plan: Plan) -> list[tuple[str, str]]:

@@ -13,8 +13,8 @@ from cub.edit.plan import Plan
 from cub.errors import UsageError
 from cub.project.project import Project
 from cub.prompt.templates import TemplateSet, load_shipped_templates
-from tests.actions.helpers import settled, update, write
-from tests.actions.repairs import MARKER, change, look, repair
+from tests.actions.helpers import change, settled, update, write
+from tests.actions.repairs import MARKER, look, repair
 from tests.edit.broken import MINE, broken, conflict
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +21,7 @@ from tests.context.places import write_files
 TOUCH = "#!/bin/sh\ntouch ran-bootstrap\necho BOOTED\n"
 CONFIG = "context_commands:\n- name: Evil\n  command: touch ran-command; echo CONFIGURED\n"
 TASK = "---\nexpand_commands: true\n---\nT !`touch ran-inline; echo INLINE`\n"
+REQUEST, PROMPT = ContextRequest("t", "P"), ContextRequest(prompt="P")
 REPOSITORY = {
     ".agents/rules/a.md": "A",
     ".agents/rules/a-bootstrap": TOUCH,
@@ -39,16 +39,9 @@ def make_project(folder: Path, config: str = "") -> Stores:
 
 
 def prepare(
-    stores: Stores,
-    *,
-    task: str = "t",
-    exec_lines: Sequence[str] = (),
-    trust: bool = False,
-    no_context_exec: bool = False,
-    is_preview: bool = False,
+    stores: Stores, request: ContextRequest = REQUEST, *, is_preview: bool = False, **options: Any
 ) -> ContextBuild:
-    options = ContextOptions(tuple(exec_lines), no_context_exec, trust=trust)
-    call = ContextCall(ContextRequest(task, "P"), stores.root, os.environ, options)
+    call = ContextCall(request, stores.root, os.environ, ContextOptions(**options))
     return prepare_context(stores, call, is_preview=is_preview)
 
 
@@ -80,12 +73,12 @@ def test_a_project_inside_a_repository_does_not_make_its_scripts_yours(tmp_path:
     write_files(tmp_path, {"AGENTS.md": "---\nbootstrap: '#!/bin/sh'\n---\nUp"})
     write_files(tmp_path, {"inner/.cub/config.yaml": ""})
     stores = open_stores(Project.load((tmp_path / "inner").resolve()), "ida")
-    build = prepare(stores, task="")
+    build = prepare(stores, PROMPT)
     assert [bootstrap.name for bootstrap in build.bootstraps] == ["../AGENTS.md (bootstrap)"]
     assert run(build)[::2] == ([], ["this bootstrap is not trusted and was not run"])
     scripts = list_context_scripts(make_text_reader(stores.project, stores.root))
     trust_project(stores, {}, scripts)
-    assert len(run(prepare(stores, task=""))[0]) == 1
+    assert len(run(prepare(stores, PROMPT))[0]) == 1
 
 
 def test_configured_commands_that_nobody_has_agreed_to_end_it(tmp_path: Path) -> None:
@@ -116,7 +109,7 @@ def test_all_that_will_run_is_listed_and_nothing_else(tmp_path: Path) -> None:
     preview = prepare(stores, is_preview=True)
     assert preview.list_commands(trusted=False) == trusted
     assert preview.list_commands(trusted=True) == []
-    mine = prepare(stores, exec_lines=["echo x"], no_context_exec=True).list_commands(trusted=True)
+    mine = prepare(stores, exec_lines=("echo x",), no_context_exec=True).list_commands(trusted=True)
     assert [command.command for command in mine] == ["echo x"]
 
 
@@ -191,13 +184,8 @@ def test_a_required_parameter_is_missed_before_anything_runs(tmp_path: Path) -> 
 def test_bootstraps_of_rules_that_are_left_out_do_not_run(tmp_path: Path) -> None:
     stores = make_project(tmp_path)
     write_files(stores.root, {".agents/rules/a.md": "---\nenv: prod\n---\nA"})
-    call = ContextCall(
-        ContextRequest(prompt="P", selectors={"env": ("dev",)}),
-        stores.root,
-        os.environ,
-        ContextOptions(trust=True),
-    )
-    build = prepare_context(stores, call, is_preview=False)
+    request = ContextRequest(prompt="P", selectors={"env": ("dev",)})
+    build = prepare(stores, request, trust=True)
     assert [bootstrap.name for bootstrap in build.bootstraps] == [".agents/rules/b.md (bootstrap)"]
 
 
@@ -208,9 +196,7 @@ def test_nothing_is_cut_or_fails_in_silence(tmp_path: Path) -> None:
         ".agents/rules/a-bootstrap": f"#!/bin/sh\n{long}; exit 4\n",
         ".agents/tasks/t.md": TASK.replace("touch ran-inline;", "exit 3;"),
     })  # fmt: skip
-    options = ContextOptions((f"{long}; exit 2",), trust=True)
-    call = ContextCall(ContextRequest("t"), stores.root, os.environ, options)
-    build = prepare_context(stores, call, is_preview=False)
+    build = prepare(stores, exec_lines=(f"{long}; exit 2",), trust=True)
     list(build.run_bootstraps())
     warnings = [f"{one.location}: {one.message}" for one in build.assemble().warnings]
     assert warnings == [
@@ -220,19 +206,15 @@ def test_nothing_is_cut_or_fails_in_silence(tmp_path: Path) -> None:
         f"--exec: 134,464 of 200,000 bytes of the output of {f'{long}; exit 2'!r} were left out",
         ".agents/tasks/t.md: the command 'exit 3; echo INLINE' exited with code 3",
     ]
-    call = replace(
-        call,
-        options=ContextOptions(("sleep 9",), timeout="0.1s"),
-        request=ContextRequest(prompt="P"),
-    )
-    (warning,) = prepare_context(stores, call, is_preview=False).assemble().warnings
+    late = prepare(stores, PROMPT, exec_lines=("sleep 9",), timeout="0.1s")
+    (warning,) = late.assemble().warnings
     assert warning.message == "the command 'sleep 9' timed out after 0.1 seconds"
     assert "--exec-timeout" in warning.hint
 
 
 def test_commands_of_the_caller_need_no_trust(tmp_path: Path) -> None:
     stores = make_project(tmp_path)
-    text = run(prepare(stores, task="", exec_lines=["echo MINE"]))[1]
+    text = run(prepare(stores, PROMPT, exec_lines=("echo MINE",)))[1]
     assert "--- Context: CLI Command 1 ---\nMINE\n--- End Context ---\n\nP" in text
 
 

@@ -13,6 +13,7 @@ import pytest
 from cub.actions.doctor.findings import Finding
 from cub.actions.doctor.project_problems import diagnose
 from tests.actions.helpers import init, put_programs, write
+from tests.actions.reviews import commit
 from tests.cli.standing import stand
 from tests.conftest import environment, git
 
@@ -49,16 +50,11 @@ def places(findings: list[Finding]) -> list[tuple[str, str]]:
     return [(one.code, one.location) for one in findings if one.severity != "info"]
 
 
-def commit_all(root: Path) -> None:
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "more")
-
-
 def test_a_healthy_project_has_no_problem(project: Path, home: Path, find: Find) -> None:
     write(project, "AGENTS.md", RULES)
     init(project)
     write(project, "test_bread.py", "def test_bread():\n    assert True\n")
-    commit_all(project)
+    commit(project)
     before = stand(project), stand(home)
     assert places(find("D1", "D2", "D4", "D5", "D6")) == []
     assert (stand(project), stand(home)) == before
@@ -96,7 +92,7 @@ def test_a_branch_without_a_commit_and_uncommitted_changes_are_found(
     project: Path, find: Find
 ) -> None:
     write(project, "bread.py", "1\n")
-    commit_all(project)
+    commit(project)
     write(project, "bread.py", "2\n")
     assert places(find("D1")) == [("D107", "")]
     git(project, "checkout", "-q", "--orphan", "other")
@@ -147,7 +143,7 @@ def test_a_fault_of_a_section_is_found(project: Path, find: Find, case: str) -> 
     change, code, line = SECTION_FAULTS[case]
     write(project, "AGENTS.md", RULES)
     init(project)
-    commit_all(project)
+    commit(project)
     change(project)
     found = find("D401", "D402", "D403", "D404", "D405")
     assert [(one.code, one.path, one.line) for one in found] == [(code, "AGENTS.md", line)]

@@ -8,21 +8,22 @@ import pytest
 
 from cub.edit.plan import EditedPolicy
 from cub.errors import CombinedError, CubError
-from tests.actions.helpers import init, remove, section_of, settled, update, write
+from tests.actions.helpers import change, init, remove, section_of, settled, update, write
+from tests.actions.targets import AGENTS, CLAUDE, COPILOT, GEMINI, warned
 from tests.conftest import git, tree
 
+NAMES = (AGENTS, CLAUDE, GEMINI, COPILOT)
 MINE = "- Ask Ada before you touch the oven.\n"
 
 
 @pytest.fixture
 def edited(project: Path) -> Path:
-    """A project whose two sections have both been edited."""
-    write(project, "AGENTS.md", "A.\n")
-    write(project, "CLAUDE.md", "C.\n")
-    init(project)
-    for name in ("AGENTS.md", "CLAUDE.md"):
-        file = project / name
-        file.write_bytes(file.read_bytes().replace(b"- Claim:", MINE.encode() + b"- Claim:"))
+    """A project whose sections have all been edited."""
+    for name in NAMES:
+        write(project, name, "A.\n")
+    init(project, targets=NAMES)
+    for name in NAMES:
+        change(project / name, b"- Claim:", MINE.encode() + b"- Claim:")
     return project
 
 
@@ -32,7 +33,7 @@ def test_an_edit_stops_everything_and_is_shown(edited: Path, command: object) ->
     with pytest.raises(CombinedError) as caught:
         command(edited)  # type: ignore[operator]
     assert tree(edited) == before
-    assert [error.where for error in caught.value.errors] == ["AGENTS.md:3", "CLAUDE.md:3"]
+    assert [error.where for error in caught.value.errors] == [f"{name}:3" for name in NAMES]
     for error in caught.value.errors:
         shown = [
             d for d in error.details if d.startswith(("+", "-")) and d[:3] not in ("+++", "---")
@@ -45,9 +46,8 @@ def test_an_edit_stops_everything_and_is_shown(edited: Path, command: object) ->
 @pytest.mark.parametrize("command", [init, update])
 def test_move_puts_the_lines_below_the_section(edited: Path, command: object) -> None:
     command(edited, edited="move")  # type: ignore[operator]
-    for name in ("AGENTS.md", "CLAUDE.md"):
+    for name in NAMES:
         section = section_of(edited, name)
-        assert section is not None
         assert section.author == "cub"
         assert (edited / name).read_bytes().endswith(b"SECTION -->\n\n" + MINE.encode())
     assert settled(edited)
@@ -57,7 +57,7 @@ def test_replace_keeps_the_old_section_in_backups(edited: Path) -> None:
     old = (edited / "AGENTS.md").read_bytes().partition(b"A.\n\n")[2]
     plan = update(edited, edited="replace")
     backups = [edit for edit in plan.edits if edit.path.startswith(".cub/backups/")]
-    assert len(backups) == 2
+    assert len(backups) == len(NAMES)
     assert (edited / backups[0].path).read_bytes() == old
     assert MINE.encode() not in (edited / "AGENTS.md").read_bytes()
     assert settled(edited)
@@ -67,7 +67,7 @@ def test_replace_keeps_the_old_section_in_backups(edited: Path) -> None:
 def test_remove_loses_nothing_either(edited: Path, how: EditedPolicy) -> None:
     remove(edited, edited=how)
     everything = b"".join(tree(edited).values())
-    assert everything.count(MINE.encode()) == 2
+    assert everything.count(MINE.encode()) == len(NAMES)
     assert (b"SECTION" in (edited / "AGENTS.md").read_bytes()) is False
 
 
@@ -90,12 +90,13 @@ def test_where_nobody_knows_the_original_the_diff_says_so(edited: Path) -> None:
 
 
 def test_an_unknown_author_is_replaced_with_a_warning_and_a_backup(edited: Path) -> None:
-    for name in ("AGENTS.md", "CLAUDE.md"):
+    for name in NAMES:
         lines = (edited / name).read_bytes().splitlines(keepends=True)
         (edited / name).write_bytes(b"".join(line for line in lines if b"cub:digest" not in line))
     plan = update(edited)
-    assert sum(edit.path.startswith(".cub/backups/") for edit in plan.edits) == 2
-    assert all("is kept in .cub/backups/" in warning.message for warning in plan.warnings)
+    assert sum(edit.path.startswith(".cub/backups/") for edit in plan.edits) == len(NAMES)
+    kept = [path for path, message in warned(plan) if "is kept in .cub/backups/" in message]
+    assert kept == [*NAMES]
     assert settled(edited)
 
 
@@ -118,9 +119,8 @@ def test_backups_stay_hidden_from_git_after_remove(edited: Path) -> None:
 
 
 def test_move_settles_even_if_the_moved_line_changes_what_a_file_needs(edited: Path) -> None:
-    for name in ("AGENTS.md", "CLAUDE.md"):
-        file = edited / name
-        file.write_bytes(file.read_bytes().replace(MINE.encode(), b"@AGENTS.md\n"))
+    for name in NAMES:
+        change(edited / name, MINE.encode(), b"@AGENTS.md\n")
     update(edited, edited="move")
     assert settled(edited)
     assert b"Work in tasks" not in (edited / "CLAUDE.md").read_bytes()
@@ -131,7 +131,7 @@ def test_the_same_edit_with_other_line_ends_has_a_backup_of_its_own(edited: Path
     update(edited, edited="replace")
     (edited / "AGENTS.md").write_bytes(before.replace(b"oven.", b"oven.  "))
     update(edited, edited="replace")
-    assert len(list((edited / ".cub/backups").iterdir())) == 3
+    assert len(list((edited / ".cub/backups").iterdir())) == len(NAMES) + 1
 
 
 def test_an_edit_that_is_no_text_is_shown_and_moved(edited: Path) -> None:

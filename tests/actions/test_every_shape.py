@@ -123,9 +123,6 @@ SHAPES: dict[str, Shape] = {
 }  # fmt: skip
 
 
-UNTRACKED = ("CLAUDE.local.md", "map.md", "worktrees")
-
-
 def make_project(shape: Shape, root: Path, home: Path, *, map_first: bool = False) -> Project:
     """A project after `cub init`, on disk; the map is not tracked."""
     write_files(root, shape.files)

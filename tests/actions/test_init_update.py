@@ -11,7 +11,10 @@ from cub.edit.sections import find_section
 from cub.errors import CubError
 from cub.project.project import Project
 from cub.prompt.templates import TemplateSet
-from tests.actions.helpers import body, init, remove, section_of, settled, update, write
+from tests.actions.helpers import body, init, remove, section_of, settled, states, update, write
+from tests.actions.migrating import old_section
+from tests.actions.reviews import commit
+from tests.actions.targets import ALL, warned
 from tests.conftest import git, tree
 
 
@@ -24,7 +27,6 @@ def test_a_version_step_shows_its_changes_and_refreshes(
     assert plan.edits[0].reason == "refresh the managed section v1 → v2"
     assert plan.edits[0].changelog == ("v2: tasks are small",)
     section = section_of(project, "AGENTS.md")
-    assert section is not None
     assert section.version == 2
     assert update(project, templates=next_version).is_empty
     with pytest.raises(CubError, match="newer cub"):
@@ -74,12 +76,6 @@ def test_a_constitution_that_is_gone_is_referred_to_no_more(project: Path) -> No
     assert "@.cub/constitution.md" in body(project, "AGENTS.md")
 
 
-def test_a_map_that_is_there_is_referred_to(project: Path) -> None:
-    write(project, ".cub/map.md", "# Map\n")
-    init(project)
-    assert "- Project map: @.cub/map.md\n" in body(project, "AGENTS.md")
-
-
 def test_update_before_init_is_an_error_with_a_hint(project: Path) -> None:
     with pytest.raises(CubError) as caught:
         update(project)
@@ -88,21 +84,19 @@ def test_update_before_init_is_an_error_with_a_hint(project: Path) -> None:
 
 
 def test_what_a_person_deleted_is_reported_and_only_init_restores_it(project: Path) -> None:
-    targets = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"]
-    init(project, targets=targets)
+    init(project, targets=ALL)
     write(project, "AGENTS.md", "A.\n")
-    for name in targets[1:]:
+    for name in ALL[1:]:
         (project / name).unlink()
     plan = update(project)
     assert plan.is_empty
-    assert [(w.path, w.message) for w in plan.warnings] == [
+    assert [one for one in warned(plan) if "missing" in one[1]] == [
         ("AGENTS.md", "the managed section is missing"),
-        ("CLAUDE.md", "this file is missing"),
-        ("GEMINI.md", "this file is missing"),
+        *((name, "this file is missing") for name in ALL[1:]),
     ]
+    assert {states(project)[name] for name in ALL} == {"missing"}
     init(project)
-    assert body(project, "AGENTS.md")
-    assert body(project, "CLAUDE.md")
+    assert {states(project)[name] for name in ALL} == {"current (v1)"}
 
 
 def test_cubs_own_files_that_are_gone_come_back_with_update(project: Path) -> None:
@@ -114,8 +108,7 @@ def test_cubs_own_files_that_are_gone_come_back_with_update(project: Path) -> No
 def test_a_fresh_clone_is_up_to_date(project: Path, tmp_path: Path) -> None:
     write(project, "AGENTS.md", "A.\n")
     init(project)
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "x")
+    commit(project)
     git(tmp_path, "clone", "-q", str(project), "clone")
     clone = tmp_path / "clone"
     assert not (clone / ".cub/state.json").exists()
@@ -154,15 +147,7 @@ def test_a_known_empty_file_stays_and_a_made_one_goes(project: Path) -> None:
 
 
 def test_the_older_section_form_is_taken_over_without_a_question(project: Path) -> None:
-    import hashlib
-
-    text = "# Cub Task Workflow\n\nOld text."
-    old = hashlib.sha256(text.encode()).hexdigest()
-    section = (
-        f"<!-- BEGIN CUB MANAGED SECTION v1 -->\n<!-- sha256:{old} -->\n{text}\n\n"
-        "<!-- END CUB MANAGED SECTION -->\n"
-    )
-    write(project, "AGENTS.md", f"Above.\n\n{section}\nBelow.\n")
+    write(project, "AGENTS.md", f"Above.\n\n{old_section()}\nBelow.\n")
     plan = init(project)
     data = (project / "AGENTS.md").read_bytes()
     assert data.startswith(b"Above.\n\n<!-- BEGIN")

@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from cub.actions.init_update import plan_update
-from cub.actions.project_state import load_project_state
-from cub.actions.project_status import list_file_statuses
 from cub.edit.file_imports import find_imports
 from cub.errors import CombinedError, CubError
 from cub.project.project import Project
-from tests.actions.helpers import body, init, remove, settled, update, write
+from tests.actions.helpers import body, init, remove, rows, settled, states, update, write
 from tests.conftest import tree
 
 CONSTITUTION, MAP = ".cub/constitution.md", ".cub/map.md"
@@ -82,10 +80,8 @@ def test_a_changed_text_is_work_for_update(project: Path, name: str) -> None:
     file.write_bytes(file.read_bytes() + b"\n- One more.\n")
     changed = [edit.path for edit in plan_update(Project.load(project)).shared_edits]
     assert changed == [path for path in ALL.split(", ") if path != "CLAUDE.md"]
-    rows = {
-        row.path: row.state for row in list_file_statuses(load_project_state(Project.load(project)))
-    }
-    assert {rows[path] for path in changed} == {"stale"}
+    found = states(project)
+    assert {found[path] for path in changed} == {"stale"}
     update(project)
     assert all("\n- One more.\n" in _section(project, path) for path in changed)
     assert settled(project)
@@ -152,10 +148,7 @@ def test_any_text_of_a_person_s_can_be_inlined_and_taken_out(project: Path, text
     _inline(project, "constitution", "map")
     init(project)
     assert settled(project)
-    states = {
-        row.path: row.state for row in list_file_statuses(load_project_state(Project.load(project)))
-    }
-    assert states["AGENTS.md"] == states["CLAUDE.md"] == "current (v1)"
+    assert states(project)["AGENTS.md"] == states(project)["CLAUDE.md"] == "current (v1)"
     remove(project)
     assert {path: (project / path).read_bytes() for path in before} == before
 
@@ -208,9 +201,9 @@ def test_such_a_text_stops_neither_status_nor_remove(project: Path, name: str) -
     _inline(project, "constitution")
     init(project)
     (project / CONSTITUTION).write_bytes(data)
-    rows = {row.path: row for row in list_file_statuses(load_project_state(Project.load(project)))}
-    assert message in rows[CONSTITUTION].state
-    assert rows[CONSTITUTION].line == (int(where.split(":")[1]) if ":" in where else None)
+    row = rows(project)[CONSTITUTION]
+    assert message in row.state
+    assert row.line == (int(where.split(":")[1]) if ":" in where else None)
     remove(project)
     assert (project / "AGENTS.md").read_bytes() == b"A.\n"
     assert (project / CONSTITUTION).read_bytes() == data

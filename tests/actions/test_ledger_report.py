@@ -225,14 +225,3 @@ def test_who_follows_is_not_told_twice_what_archiving_leaves(project: Path) -> N
     told(project, ended("x", on=4, n=4))
     archive_old_events(opened(project), day(3))
     assert (numbers(events), numbers(none)) == ([4], [4])
-
-
-def test_a_line_is_told_when_it_is_whole(project: Path) -> None:
-    told(project, ended(n=1))
-    with (project / LEDGER_FILE).open("ab") as file:
-        file.write(b'{"ev":"attempt_end","n"')
-        file.flush()
-        events = Ledger(project).follow(9)
-        assert numbers(events) == [1]
-        file.write(b":2}\n")
-    assert numbers(events) == [2]

@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 
 from cub.actions.init_update import plan_init, plan_update
-from cub.actions.project_state import load_project_state
-from cub.actions.project_status import list_file_statuses
 from cub.edit.document import split_lines
 from cub.edit.file_header import parse_file_header
 from cub.project.project import Project
 from cub.project.targets import TARGETS
 from cub.prompt.templates import TemplateSet
-from tests.actions.helpers import init, remove, settled, update, write
-from tests.actions.reviews import since
+from tests.actions.helpers import init, remove, settled, states, update, write
+from tests.actions.reviews import commit, since
 from tests.conftest import git, tree
 
 ALL = tuple(row.path for row in TARGETS)
@@ -37,11 +35,9 @@ def template(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -
     shutil.copytree(empty_repository, root)
     for path, text in OWN.items():
         write(root, path, text)
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "theirs")
+    commit(root)
     init(root, "packages/api", targets=ALL)
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "cub")
+    commit(root)
     return root
 
 
@@ -76,9 +72,9 @@ def test_a_checkout_with_crlf_is_current(checkout: Path) -> None:
     project = Project.load(checkout)
     assert plan_update(project).is_empty
     assert plan_init(project).shared_edits == ()
-    states = {row.path: row.state for row in list_file_statuses(load_project_state(project))}
-    assert set(states) > {*ALL, *OWN_FILES}
-    assert set(states.values()) == {"current (v1)", "yours"}
+    found = states(checkout)
+    assert set(found) > {*ALL, *OWN_FILES}
+    assert set(found.values()) == {"current (v1)", "yours"}
 
 
 def test_init_and_update_leave_git_nothing_to_show(checkout: Path) -> None:
@@ -180,8 +176,7 @@ def test_one_side_with_lf_and_one_with_crlf_agree(shared: Path, checkout: Path) 
 @pytest.mark.parametrize("eol", ["crlf", "lf"])
 def test_a_project_may_say_its_line_ends_itself(shared: Path, tmp_path: Path, eol: str) -> None:
     write(shared, ".gitattributes", f"* text=auto eol={eol}\n")
-    git(shared, "add", "-A")
-    git(shared, "commit", "-qm", "line ends")
+    commit(shared)
     checkout = _checkout(shared, tmp_path / "other", "core.autocrlf=true")
     assert _has_only_crlf((checkout / "AGENTS.md").read_bytes()) == (eol == "crlf")
     init(checkout)
@@ -199,8 +194,7 @@ def test_a_checkout_without_symbolic_links_is_current(project: Path, tmp_path: P
     ):
         (project / path).symlink_to(text)
     init(project, targets=ALL[:4])
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "linked")
+    commit(project)
     windows = ("core.symlinks=false", "core.autocrlf=true")
     checkout = _checkout(project, tmp_path / "windows", *windows)
     assert (checkout / "CLAUDE.md").read_bytes() == b"AGENTS.md"

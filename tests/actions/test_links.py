@@ -10,7 +10,7 @@ import pytest
 from cub.actions.repair import make_repair_report, plan_repair
 from cub.errors import CombinedError, CubError
 from cub.project.project import Project
-from tests.actions.helpers import carry_out, init, remove, settled, update, write
+from tests.actions.helpers import carry_out, init, remove, rows, settled, update, write
 from tests.actions.targets import (
     AGENTS,
     ALL,
@@ -19,7 +19,6 @@ from tests.actions.targets import (
     CURSOR,
     GEMINI,
     left,
-    rows,
     warned,
     written,
 )
@@ -87,15 +86,6 @@ def test_a_checkout_without_links_is_current_too(project: Path, tmp_path: Path, 
     for path, text in LINKS[name].items():
         (other / path).write_bytes(text.encode())
     assert settled(other)
-
-
-def test_a_hard_link_is_one_file(project: Path) -> None:
-    write(project, AGENTS, "A.\n")
-    (project / GEMINI).hardlink_to(project / AGENTS)
-    init(project, targets=ALL)
-    assert (project / AGENTS).samefile(project / GEMINI)
-    assert (project / GEMINI).read_bytes().count(b"BEGIN CUB") == 1
-    assert settled(project)
 
 
 def test_a_link_to_agents_md_is_not_read_twice(project: Path) -> None:

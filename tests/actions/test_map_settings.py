@@ -13,12 +13,10 @@ from cub.actions.project_map import (
     resolve_map_settings,
     warn_unsaved_options,
 )
-from cub.actions.project_state import load_project_state
-from cub.actions.project_status import list_file_statuses
 from cub.errors import CubError, UsageError
 from cub.project.project import Project
 from cub.tokens import estimate_tokens
-from tests.actions.helpers import body, init, settled, update, write
+from tests.actions.helpers import body, init, settled, states, update, write
 from tests.actions.reviews import commit, compared, verdicts
 from tests.conftest import git, tree
 
@@ -145,8 +143,8 @@ def test_a_checkout_without_its_local_map_is_up_to_date(code: Path, tmp_path: Pa
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(code), str(clone))
     project = Project.load(clone.resolve())
-    rows = {row.path: row.state for row in list_file_statuses(load_project_state(project))}
-    assert {rows["AGENTS.md"], rows["CLAUDE.md"]} == {"current (v1)"}
+    found = states(clone.resolve())
+    assert {found["AGENTS.md"], found["CLAUDE.md"]} == {"current (v1)"}
     plan = plan_update(project, check=True)
     assert (list(plan.shared_edits), plan.warnings) == ([], ())
     update(clone.resolve())

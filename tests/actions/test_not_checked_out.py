@@ -16,9 +16,10 @@ from cub.errors import CubError
 from cub.project.config import CONFIG_FILE
 from cub.project.project import Project
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
-from tests.actions.helpers import init, remove, update, write
-from tests.actions.repairs import change, repair
-from tests.actions.targets import AGENTS, CLAUDE, rows, warned
+from tests.actions.helpers import change, init, remove, rows, update, write
+from tests.actions.repairs import repair
+from tests.actions.reviews import commit
+from tests.actions.targets import AGENTS, CLAUDE, warned
 from tests.conftest import git, tree
 from tests.edit.broken import END
 
@@ -61,8 +62,7 @@ WAYS = {
 def committed(root: Path, **files: str) -> None:
     for path, text in files.items():
         write(root, path, text)
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "x")
+    commit(root)
 
 
 def kept(root: Path) -> dict[str, bytes]:

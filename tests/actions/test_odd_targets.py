@@ -11,14 +11,13 @@ from cub.actions.repair import make_repair_report
 from cub.edit.document import MAX_BYTES
 from cub.errors import CubError
 from cub.project.project import Project
-from tests.actions.helpers import init, remove, settled, update, write
+from tests.actions.helpers import init, remove, rows, settled, update, write
 from tests.actions.targets import (
     AGENTS,
     ALL,
     COPILOT,
     CURSOR,
     GEMINI,
-    rows,
     warned,
 )
 from tests.conftest import tree

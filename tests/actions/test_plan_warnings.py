@@ -9,10 +9,9 @@ import pytest
 from cub.actions.init_update import plan_update
 from cub.actions.plan_warnings import warn_unread_files
 from cub.actions.project_state import load_project_state
-from cub.actions.project_status import FileStatus, list_file_statuses
 from cub.edit.plan import Plan
 from cub.project.project import Project
-from tests.actions.helpers import init, remove, section_of, update, write
+from tests.actions.helpers import init, remove, rows, section_of, update, write
 
 LIMIT = 32 * 1024
 LINE = "- Bake the bread, and count it.\n"
@@ -26,14 +25,6 @@ def said(plan: Plan) -> list[tuple[str, str]]:
     return [(warning.location, warning.message) for warning in plan.warnings]
 
 
-def row(root: Path, path: str = "AGENTS.md") -> FileStatus:
-    return next(
-        row
-        for row in list_file_statuses(load_project_state(Project.load(root)))
-        if row.path == path
-    )
-
-
 def test_a_section_behind_what_codex_reads_is_told_by_init_update_and_status(
     project: Path,
 ) -> None:
@@ -41,7 +32,6 @@ def test_a_section_behind_what_codex_reads_is_told_by_init_update_and_status(
     message = "Codex reads only the first 32 KiB of this file, and the section ends after that"
     plan = init(project)
     section = section_of(project, "AGENTS.md")
-    assert section is not None
     where = f"AGENTS.md:{section.start + 1}"
     assert said(plan) == [(where, message)]
     assert "placement top" in plan.warnings[0].hint
@@ -50,8 +40,8 @@ def test_a_section_behind_what_codex_reads_is_told_by_init_update_and_status(
     assert "move the section" in plan.warnings[0].hint
     warnings = list(warn_unread_files(load_project_state(Project.load(project))))
     assert [(w.location, w.message) for w in warnings] == [(where, message)]
-    assert row(project).read_in_part == {"Codex": LIMIT}
-    assert "Codex" in row(project).clients
+    assert rows(project)["AGENTS.md"].read_in_part == {"Codex": LIMIT}
+    assert "Codex" in rows(project)["AGENTS.md"].clients
 
 
 def test_the_way_out_leads_out(project: Path) -> None:
@@ -69,7 +59,7 @@ def test_the_way_out_leads_out(project: Path) -> None:
     )
     assert said(plan) == said(plan_update(Project.load(project))) == [("AGENTS.md", message)]
     assert "project_doc_max_bytes" in plan.warnings[0].hint
-    assert row(project).read_in_part == {"Codex": LIMIT}
+    assert rows(project)["AGENTS.md"].read_in_part == {"Codex": LIMIT}
 
 
 @pytest.mark.parametrize("room", [-1, 0])
@@ -80,7 +70,7 @@ def test_the_last_byte_counts(project: Path, room: int) -> None:
     remove(project)
     write(project, "AGENTS.md", long(LIMIT - added - room))
     assert bool(init(project).warnings) == (room < 0)
-    assert row(project).read_in_part == ({"Codex": LIMIT} if room < 0 else {})
+    assert rows(project)["AGENTS.md"].read_in_part == ({"Codex": LIMIT} if room < 0 else {})
 
 
 def test_files_above_take_their_part(project: Path) -> None:
@@ -98,10 +88,10 @@ def test_files_above_take_their_part(project: Path) -> None:
             "Codex reads only 32 KiB of AGENTS.md files from the root down, not this section",
         )
     ]
-    assert row(project, "oven/hot/AGENTS.md").read_in_part == {"Codex": 100}
+    assert rows(project)["oven/hot/AGENTS.md"].read_in_part == {"Codex": 100}
 
 
 def test_other_files_have_no_such_limit(project: Path) -> None:
     write(project, "CLAUDE.md", long(40_000))
     assert "Codex" not in str(said(init(project)))
-    assert row(project, "CLAUDE.md").read_in_part == {}
+    assert rows(project)["CLAUDE.md"].read_in_part == {}

@@ -1,6 +1,6 @@
-"""A person's line in the map is kept in a backup; a merge of two maps of cub's has none.
+"""The map as a file of the project: installed, left alone, refreshed, and taken away again.
 
-The map as a file of the project: installed, left alone, refreshed, and taken away again.
+A person's line in it is kept in a backup; a merge of two maps of cub's has none.
 """
 
 from __future__ import annotations
@@ -25,18 +25,36 @@ from tests.actions.helpers import body, init, remove, settled, update, write
 from tests.actions.reviews import commit
 from tests.conftest import git, tree
 
-MAP = ".cub/map.md"
+MAP, REFERENCE = ".cub/map.md", "@.cub/map.md"
 OURS, BASE, MIDDLE, THEIRS = b"<<<<<<< HEAD\n", b"||||||| 1a2b3c4\n", b"=======\n", b">>>>>>> b\n"
 MINE = b"Ask Ada before you touch the oven.\n"
+CACHES = {".cub/cache/facts.jsonl", ".cub/cache/map.json"}
+posix = pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")
+
+
+def write_source(root: Path) -> Path:
+    """Write something to map."""
+    files = {
+        "src/oven.py": "def heat(degrees: int) -> int:\n    return degrees\n",
+        "src/shop.py": "from oven import heat\n\nheat(200)\n",
+    }
+    for path, text in files.items():
+        os.utime(write(root, path, text), (10**9, 10**9))  # the facts of a new file aren't kept
+    return root
+
+
+@pytest.fixture
+def source(project: Path) -> Path:
+    """A project that has something to map, without cub."""
+    return write_source(project)
 
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> Path:
-    """A project that has something to map, and its map; to be copied."""
-    root = tmp_path_factory.mktemp("code") / "project"
+    """A project with its map; to be copied."""
+    root = tmp_path_factory.mktemp("code").resolve() / "project"
     shutil.copytree(empty_repository, root)
-    write(root.resolve(), "src/oven.py", "def heat(degrees: int) -> int:\n    return degrees\n")
-    init(root.resolve())
+    init(write_source(root))
     return root
 
 
@@ -48,6 +66,10 @@ def code(project: Path, template: Path) -> Path:
 
 def backups(root: Path) -> list[bytes]:
     return [path.read_bytes() for path in sorted((root / ".cub" / "backups").glob("*"))]
+
+
+def paths(plan: Plan) -> list[str]:
+    return [edit.path for edit in plan.edits]
 
 
 def said(plan: Plan) -> list[str]:
@@ -178,47 +200,19 @@ def test_a_persons_line_in_a_merge_is_kept(merging: Path) -> None:
     assert backups(merging) == [data]
 
 
-PROJECT_MAP_MAP, REFERENCE = ".cub/map.md", "@.cub/map.md"
-CACHES = {".cub/cache/facts.jsonl", ".cub/cache/map.json"}
-posix = pytest.mark.skipif(sys.platform == "win32", reason="needs symbolic links")
-
-
-@pytest.fixture
-def project_map_code(project: Path) -> Path:
-    """A project that has something to map."""
-    files = {
-        "src/oven.py": "def heat(degrees: int) -> int:\n    return degrees\n",
-        "src/shop.py": "from oven import heat\n\nheat(200)\n",
-    }
-    for path, text in files.items():
-        os.utime(write(project, path, text), (10**9, 10**9))  # the facts of a new file aren't kept
-    return project
-
-
-def paths(plan: Plan) -> list[str]:
-    return [edit.path for edit in plan.edits]
-
-
-def project_map_said(plan: Plan, path: str = PROJECT_MAP_MAP) -> list[str]:
-    return [warning.message for warning in plan.warnings if warning.path == path]
-
-
-def test_it_comes_with_init_in_one_plan_and_the_sections_name_it(project_map_code: Path) -> None:
-    plan = plan_init(Project.load(project_map_code))
-    (edit,) = (edit for edit in plan.edits if edit.path == PROJECT_MAP_MAP)
+def test_it_comes_with_init_in_one_plan_and_the_sections_name_it(source: Path) -> None:
+    plan = plan_init(Project.load(source))
+    (edit,) = (edit for edit in plan.edits if edit.path == MAP)
     assert (edit.kind, edit.reason, edit.is_local) == ("create", "install: the project map", False)
-    assert not (project_map_code / ".cub").exists()
-    init(project_map_code)
-    assert (project_map_code / PROJECT_MAP_MAP).read_bytes() == edit.after
-    assert REFERENCE in body(project_map_code, "AGENTS.md")
-    assert "def heat(degrees: int) -> int" in (project_map_code / PROJECT_MAP_MAP).read_text(
-        encoding="utf-8"
-    )
+    assert not (source / ".cub").exists()
+    init(source)
+    assert (source / MAP).read_bytes() == edit.after
+    assert REFERENCE in body(source, "AGENTS.md")
+    assert "def heat(degrees: int) -> int" in (source / MAP).read_text(encoding="utf-8")
 
 
-def test_its_header_tells_its_own_length(project_map_code: Path) -> None:
-    init(project_map_code)
-    text = (project_map_code / PROJECT_MAP_MAP).read_text(encoding="utf-8")
+def test_its_header_tells_its_own_length(code: Path) -> None:
+    text = (code / MAP).read_text(encoding="utf-8")
     count = estimate_tokens(text)
     head = (
         f"<!-- cub file v1: project map, about {count} of 1500 tokens; `cub map` updates it -->\n"
@@ -231,44 +225,36 @@ def test_a_project_without_files_gets_none_and_no_caches(project: Path, files: l
     for name in files:
         write(project, name, "Words.\n")
     init(project)
-    assert not {
-        path for path in tree(project) if path == PROJECT_MAP_MAP or path.startswith(".cub/cache")
-    }
+    assert not {path for path in tree(project) if path == MAP or path.startswith(".cub/cache")}
     assert REFERENCE not in body(project, "AGENTS.md")
     assert settled(project)
 
 
-def test_its_header_tells_the_budget_that_is_asked_for(project_map_code: Path) -> None:
-    init(project_map_code)
-    write(project_map_code, ".cub/config.yaml", "map: {tokens: 3000}\n")
-    (edit,) = plan_update(Project.load(project_map_code)).edits
+def test_its_header_tells_the_budget_that_is_asked_for(code: Path) -> None:
+    write(code, ".cub/config.yaml", "map: {tokens: 3000}\n")
+    (edit,) = plan_update(Project.load(code)).edits
     assert b"of 3000 tokens" in (edit.after or b"")
     assert (edit.before or b"").split(b"\n")[1:] == (edit.after or b"").split(b"\n")[1:]
-    update(project_map_code)
-    assert settled(project_map_code)
+    update(code)
+    assert settled(code)
 
 
-def test_a_second_run_writes_nothing(project_map_code: Path) -> None:
-    init(project_map_code)
-    assert set(tree(project_map_code)) >= CACHES
-    before = {path: (project_map_code / path).stat().st_mtime_ns for path in tree(project_map_code)}
-    assert init(project_map_code).is_empty
-    assert update(project_map_code).is_empty
-    assert before == {
-        path: (project_map_code / path).stat().st_mtime_ns for path in tree(project_map_code)
-    }
+def test_a_second_run_writes_nothing(source: Path) -> None:
+    init(source)
+    assert set(tree(source)) >= CACHES
+    before = {path: (source / path).stat().st_mtime_ns for path in tree(source)}
+    assert init(source).is_empty
+    assert update(source).is_empty
+    assert before == {path: (source / path).stat().st_mtime_ns for path in tree(source)}
 
 
-def test_caches_are_ignored_and_a_lost_or_broken_one_changes_nothing(
-    project_map_code: Path,
-) -> None:
-    init(project_map_code)
-    listed = git(project_map_code, "ls-files", "--others", "--exclude-standard").split()
+def test_caches_are_ignored_and_a_lost_or_broken_one_changes_nothing(code: Path) -> None:
+    listed = git(code, "ls-files", "--others", "--exclude-standard").split()
     assert not [path for path in listed if "cache" in path]
     for data in (b"", b"{", b"\xff\x00", b"[[[[", b"null\n[]\n", b'["0"]\n{}\n'):
-        for cache in (project_map_code / ".cub" / "cache").glob("*.json*"):
+        for cache in (code / ".cub" / "cache").glob("*.json*"):
             cache.write_bytes(data)
-        assert settled(project_map_code)
+        assert settled(code)
 
 
 @posix
@@ -283,36 +269,31 @@ def test_caches_are_ignored_and_a_lost_or_broken_one_changes_nothing(
 )
 @pytest.mark.parametrize("text", ["", "# Bakery\n", "# Bakery\n\nBread for all who live in town."])
 def test_a_file_behind_an_instruction_file_says_the_same_with_its_section(
-    project_map_code: Path, target: str, placement: str, text: str
+    source: Path, target: str, placement: str, text: str
 ) -> None:
-    write(project_map_code, target, text)
-    write(project_map_code, ".cub/config.yaml", f"placement: {placement}\n")
-    (project_map_code / "AGENTS.md").symlink_to(target)
-    init(project_map_code)
-    assert settled(project_map_code)
-    assert "outside this section" not in (project_map_code / PROJECT_MAP_MAP).read_text(
-        encoding="utf-8"
-    )
+    write(source, target, text)
+    write(source, ".cub/config.yaml", f"placement: {placement}\n")
+    (source / "AGENTS.md").symlink_to(target)
+    init(source)
+    assert settled(source)
+    assert "outside this section" not in (source / MAP).read_text(encoding="utf-8")
 
 
 @posix
-def test_it_may_lie_behind_a_link(project_map_code: Path) -> None:
-    (project_map_code / "tools").mkdir()
-    (project_map_code / ".cub").symlink_to("tools")
-    init(project_map_code)
-    assert REFERENCE in body(project_map_code, "AGENTS.md")
-    assert settled(project_map_code)
+def test_it_may_lie_behind_a_link(source: Path) -> None:
+    (source / "tools").mkdir()
+    (source / ".cub").symlink_to("tools")
+    init(source)
+    assert REFERENCE in body(source, "AGENTS.md")
+    assert settled(source)
 
 
-def test_new_files_refresh_it_alone(project_map_code: Path) -> None:
-    init(project_map_code)
-    write(project_map_code, "ruby/till.rb", "class Till\nend\n")
-    plan = update(project_map_code)
-    assert [(edit.path, edit.reason) for edit in plan.edits] == [
-        (PROJECT_MAP_MAP, "refresh: the project map")
-    ]
+def test_new_files_refresh_it_alone(code: Path) -> None:
+    write(code, "ruby/till.rb", "class Till\nend\n")
+    plan = update(code)
+    assert [(edit.path, edit.reason) for edit in plan.edits] == [(MAP, "refresh: the project map")]
     assert plan.warnings == ()
-    assert "Ruby" in (project_map_code / PROJECT_MAP_MAP).read_text(encoding="utf-8")
+    assert "Ruby" in (code / MAP).read_text(encoding="utf-8")
 
 
 FORMATTED: list[Callable[[bytes], bytes]] = [
@@ -326,64 +307,52 @@ FORMATTED: list[Callable[[bytes], bytes]] = [
 
 
 @pytest.mark.parametrize("number", range(len(FORMATTED)))
-def test_a_formatters_pass_is_no_edit(project_map_code: Path, number: int) -> None:
-    init(project_map_code)
-    file = project_map_code / PROJECT_MAP_MAP
+def test_a_formatters_pass_is_no_edit(code: Path, number: int) -> None:
+    file = code / MAP
     file.write_bytes(FORMATTED[number](file.read_bytes()))
     before = file.read_bytes()
-    assert settled(project_map_code)
-    write(project_map_code, "ruby/till.rb", "class Till\nend\n")
-    plan = update(project_map_code)
-    assert (paths(plan), project_map_said(plan)) == ([PROJECT_MAP_MAP], [])
+    assert settled(code)
+    write(code, "ruby/till.rb", "class Till\nend\n")
+    plan = update(code)
+    assert (paths(plan), said(plan)) == ([MAP], [])
     windows = b"\r\n" in before
     assert file.read_bytes().count(b"\r\n") == (file.read_bytes().count(b"\n") if windows else 0)
 
 
 @pytest.mark.parametrize("run", [plan_init, plan_update])
 @pytest.mark.parametrize("config", ["", "map: {tokens: 0}\n", "map: {exclude: ['*']}\n"])
-def test_a_newer_cubs_is_refused(
-    project_map_code: Path, run: Callable[[Project], Plan], config: str
-) -> None:
-    init(project_map_code)
-    write(project_map_code, ".cub/config.yaml", config)
-    (project_map_code / PROJECT_MAP_MAP).write_bytes(
-        add_file_header("# Another form\n", 99, "<!-- {} -->")
-    )
+def test_a_newer_cubs_is_refused(code: Path, run: Callable[[Project], Plan], config: str) -> None:
+    write(code, ".cub/config.yaml", config)
+    (code / MAP).write_bytes(add_file_header("# Another form\n", 99, "<!-- {} -->"))
     with pytest.raises(NewerVersionError, match="v99") as caught:
-        run(Project.load(project_map_code))
-    assert caught.value.where == PROJECT_MAP_MAP
+        run(Project.load(code))
+    assert caught.value.where == MAP
 
 
-def test_to_check_a_stale_one_is_a_warning_and_a_missing_one_a_change(
-    project_map_code: Path,
-) -> None:
-    init(project_map_code)
-    write(project_map_code, "ruby/till.rb", "class Till\nend\n")
-    plan = plan_update(Project.load(project_map_code), check=True)
-    assert (plan.edits, project_map_said(plan)) == ((), ["the map is older than the files"])
-    (project_map_code / PROJECT_MAP_MAP).unlink()
-    plan = plan_update(Project.load(project_map_code), check=True)
-    assert ([edit.path for edit in plan.shared_edits], project_map_said(plan)) == (
-        [PROJECT_MAP_MAP],
-        [],
-    )
+def test_to_check_a_stale_one_is_a_warning_and_a_missing_one_a_change(code: Path) -> None:
+    write(code, "ruby/till.rb", "class Till\nend\n")
+    plan = plan_update(Project.load(code), check=True)
+    assert (plan.edits, said(plan)) == ((), ["the map is older than the files"])
+    (code / MAP).unlink()
+    plan = plan_update(Project.load(code), check=True)
+    assert (paths(plan), said(plan)) == ([MAP], [])
 
 
-def test_to_check_one_of_another_budget_is_told_as_that(project_map_code: Path) -> None:
-    write(project_map_code, "ruby/till.rb", "class Till\nend\n")
-    init(project_map_code)
-    made = render_map_file(Project.load(project_map_code), MapOptions(tokens=3000))
-    (project_map_code / PROJECT_MAP_MAP).write_bytes(made.data)
-    plan = plan_update(Project.load(project_map_code), check=True)
+def test_to_check_one_of_another_budget_is_told_as_that(source: Path) -> None:
+    write(source, "ruby/till.rb", "class Till\nend\n")
+    init(source)
+    made = render_map_file(Project.load(source), MapOptions(tokens=3000))
+    (source / MAP).write_bytes(made.data)
+    plan = plan_update(Project.load(source), check=True)
     (warning,) = plan.warnings
     assert plan.edits == ()
     assert warning.message == "the map was generated for 3000 tokens, but map.tokens is 1500"
     assert "`cub config set map.tokens 3000`" in warning.hint
-    (edit,) = update(project_map_code).edits
+    (edit,) = update(source).edits
     assert edit.reason == "refresh: the project map, for 1500 tokens instead of 3000"
-    (project_map_code / PROJECT_MAP_MAP).write_bytes(made.data)
-    write(project_map_code, ".cub/config.yaml", "map: {tokens: 3000}\n")
-    assert plan_update(Project.load(project_map_code), check=True) == Plan()
+    (source / MAP).write_bytes(made.data)
+    write(source, ".cub/config.yaml", "map: {tokens: 3000}\n")
+    assert plan_update(Project.load(source), check=True) == Plan()
 
 
 def _nothing_to_map(root: Path) -> None:
@@ -402,74 +371,70 @@ def _none_wanted(root: Path) -> None:
     ],
 )
 def test_an_older_one_goes_with_its_reason(
-    project_map_code: Path, change: Callable[[Path], None], reason: str, warned: list[str]
+    code: Path, change: Callable[[Path], None], reason: str, warned: list[str]
 ) -> None:
-    init(project_map_code)
-    change(project_map_code)
-    checked = plan_update(Project.load(project_map_code), check=True)
-    assert (project_map_said(checked), checked.is_empty) == (warned, bool(warned))
-    plan = update(project_map_code)
-    assert [edit.reason for edit in plan.edits if edit.path == PROJECT_MAP_MAP] == [reason]
-    assert REFERENCE not in body(project_map_code, "AGENTS.md")
-    assert not (project_map_code / PROJECT_MAP_MAP).exists()
-    assert settled(project_map_code)
+    change(code)
+    checked = plan_update(Project.load(code), check=True)
+    assert (said(checked), checked.is_empty) == (warned, bool(warned))
+    plan = update(code)
+    assert [edit.reason for edit in plan.edits if edit.path == MAP] == [reason]
+    assert REFERENCE not in body(code, "AGENTS.md")
+    assert not (code / MAP).exists()
+    assert settled(code)
 
 
 @pytest.mark.parametrize("change", [_nothing_to_map, _none_wanted])
 def test_an_edited_one_stays_where_none_takes_its_place(
-    project_map_code: Path, change: Callable[[Path], None]
+    code: Path, change: Callable[[Path], None]
 ) -> None:
-    init(project_map_code)
-    change(project_map_code)
-    with (project_map_code / PROJECT_MAP_MAP).open("ab") as file:
+    change(code)
+    with (code / MAP).open("ab") as file:
         file.write(b"Mine.\n")
-    assert settled(project_map_code)
+    assert settled(code)
 
 
-def test_remove_takes_it_and_the_caches(project_map_code: Path) -> None:
-    before = tree(project_map_code)
-    init(project_map_code)
-    assert set(tree(project_map_code)) >= CACHES
-    remove(project_map_code)
-    assert tree(project_map_code).keys() - before.keys() == {".cub/constitution.md"}
-    assert not (project_map_code / ".cub" / "cache").exists()
+def test_remove_takes_it_and_the_caches(source: Path) -> None:
+    before = tree(source)
+    init(source)
+    assert set(tree(source)) >= CACHES
+    remove(source)
+    assert tree(source).keys() - before.keys() == {".cub/constitution.md"}
+    assert not (source / ".cub" / "cache").exists()
 
 
-def test_remove_leaves_what_a_person_put_beside_the_caches(project_map_code: Path) -> None:
-    init(project_map_code)
-    write(project_map_code, ".cub/cache/notes.md", "Mine.\n")
-    write(project_map_code, ".cub/cache/.facts.jsonl.x1y2.tmp", "[")
-    remove(project_map_code)
-    assert [path.name for path in (project_map_code / ".cub/cache").iterdir()] == ["notes.md"]
+def test_remove_leaves_what_a_person_put_beside_the_caches(code: Path) -> None:
+    write(code, ".cub/cache/notes.md", "Mine.\n")
+    write(code, ".cub/cache/.facts.jsonl.x1y2.tmp", "[")
+    remove(code)
+    assert [path.name for path in (code / ".cub/cache").iterdir()] == ["notes.md"]
 
 
 @posix
-def test_caches_are_neither_written_nor_removed_behind_a_link(project_map_code: Path) -> None:
-    (project_map_code / ".cub").mkdir()
-    (project_map_code / ".cub/cache").symlink_to("../src")
-    write(project_map_code, "src/map.json", "{}")
-    before = tree(project_map_code / "src")
-    init(project_map_code)
-    assert settled(project_map_code)
-    assert tree(project_map_code / "src") == before
-    remove(project_map_code)
-    assert tree(project_map_code / "src") == before
-    assert (project_map_code / ".cub/cache").is_symlink()
+def test_caches_are_neither_written_nor_removed_behind_a_link(source: Path) -> None:
+    (source / ".cub").mkdir()
+    (source / ".cub/cache").symlink_to("../src")
+    write(source, "src/map.json", "{}")
+    before = tree(source / "src")
+    init(source)
+    assert settled(source)
+    assert tree(source / "src") == before
+    remove(source)
+    assert tree(source / "src") == before
+    assert (source / ".cub/cache").is_symlink()
 
 
-def test_remove_leaves_one_that_was_edited(project_map_code: Path) -> None:
-    init(project_map_code)
-    with (project_map_code / PROJECT_MAP_MAP).open("ab") as file:
+def test_remove_leaves_one_that_was_edited(code: Path) -> None:
+    with (code / MAP).open("ab") as file:
         file.write(b"Mine.\n")
-    assert project_map_said(remove(project_map_code)) == ["kept, because it was edited"]
-    assert (project_map_code / PROJECT_MAP_MAP).read_bytes().endswith(b"Mine.\n")
+    assert said(remove(code)) == ["kept, because it was edited"]
+    assert (code / MAP).read_bytes().endswith(b"Mine.\n")
 
 
-def test_a_part_is_drawn_alone_and_by_the_projects_patterns(project_map_code: Path) -> None:
-    write(project_map_code, "src/gen/made.py", "def made() -> None: ...\n")
-    write(project_map_code, "src/gen/used.py", "from made import made\n")
-    write(project_map_code, ".cub/config.yaml", "map: {exclude: [/src/gen/]}\n")
-    text = render_map_file(Project.load(project_map_code), MapOptions(folder="src")).data.decode()
+def test_a_part_is_drawn_alone_and_by_the_projects_patterns(code: Path) -> None:
+    write(code, "src/gen/made.py", "def made() -> None: ...\n")
+    write(code, "src/gen/used.py", "from made import made\n")
+    write(code, ".cub/config.yaml", "map: {exclude: [/src/gen/]}\n")
+    text = render_map_file(Project.load(code), MapOptions(folder="src")).data.decode()
     assert "heat" in text
     assert "src" not in text.partition("\n\n")[2]
     assert "gen" not in text.partition("\n\n")[2]

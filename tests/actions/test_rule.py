@@ -9,12 +9,11 @@ import pytest
 from cub.edit.file_header import parse_file_header
 from cub.errors import CubError
 from cub.prompt.templates import TemplateSet
-from tests.actions.helpers import init, remove, settled, update, write
+from tests.actions.helpers import init, remove, rows, settled, update, write
 from tests.actions.targets import (
     AGENTS,
     CLAUDE,
     CURSOR,
-    rows,
     warned,
 )
 from tests.conftest import tree

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from cub.actions.init_update import plan_update
-from cub.errors import CubError
 from cub.project.project import Project
-from tests.actions.helpers import body, init, remove, section_of, settled, update, write
+from tests.actions.helpers import body, init, remove, rows, settled, states, update, write
 from tests.actions.targets import (
     AGENTS,
     ALL,
@@ -20,7 +19,6 @@ from tests.actions.targets import (
     GEMINI,
     SHARED,
     left,
-    rows,
     warned,
     written,
 )
@@ -112,32 +110,17 @@ def test_a_target_that_is_left_out_loses_its_section(project: Path, dropped: str
 
 
 def test_a_section_of_a_target_dropped_by_hand_is_warned_of_and_removed(project: Path) -> None:
-    init(project, targets=(AGENTS, GEMINI, COPILOT, CURSOR))
+    written(project, {"p/AGENTS.md": b"P.\n"})
+    init(project, targets=(AGENTS, GEMINI, COPILOT, "p/AGENTS.md", CURSOR))
     write(project, ".cub/config.yaml", "targets: [AGENTS.md]\n")
-    section, whole = "cub does not update this section", "cub does not update this file"
-    assert warned(update(project)) == [(GEMINI, section), (COPILOT, section), (CURSOR, whole)]
-    assert {path: row.state for path, row in rows(project).items() if "stale" in row.state} == {
-        GEMINI: "stale",
-        COPILOT: "stale",
-    }
+    sections = (GEMINI, COPILOT, "p/AGENTS.md")
+    dropped = dict.fromkeys(sections, "cub does not update this section")
+    dropped[CURSOR] = "cub does not update this file"
+    assert dict(warned(update(project))) == dropped
+    stale = {path for path, state in states(project).items() if state == "stale"}
+    assert stale == {*sections}
     remove(project)
-    assert left(project) == {}
-
-
-def test_what_was_deleted_is_restored_by_init_alone(project: Path) -> None:
-    init(project, targets=ALL)
-    for path in (GEMINI, COPILOT, CURSOR):
-        (project / path).unlink()
-    plan = update(project)
-    assert plan.is_empty
-    assert [path for path, message in warned(plan) if message == "this file is missing"] == [
-        GEMINI,
-        COPILOT,
-        CURSOR,
-    ]
-    assert {rows(project)[path].state for path in (GEMINI, COPILOT, CURSOR)} == {"missing"}
-    init(project)
-    assert settled(project)
+    assert left(project) == {"p/AGENTS.md": b"P.\n"}
 
 
 def test_nested_files_of_gemini_point_to_the_root(project: Path) -> None:
@@ -146,7 +129,7 @@ def test_nested_files_of_gemini_point_to_the_root(project: Path) -> None:
     assert "`../../AGENTS.md`" in body(project, "packages/api/GEMINI.md")
     init(project, targets=(GEMINI, "packages/api/GEMINI.md"))
     assert "`../../GEMINI.md`" in body(project, "packages/api/GEMINI.md")
-    assert section_of(project, GEMINI) is not None
+    assert body(project, GEMINI)
     assert settled(project)
 
 
@@ -155,22 +138,7 @@ def test_a_nested_pointer_reaches_its_readers_once(project: Path) -> None:
     write(project, "api/GEMINI.md", "@AGENTS.md\n")
     write(project, "api/CLAUDE.md", "AGENTS.md")
     init(project, "api", "api/GEMINI.md", "api/CLAUDE.md")
-    assert section_of(project, "api/AGENTS.md") is not None
+    assert body(project, "api/AGENTS.md")
     assert (project / "api/GEMINI.md").read_bytes() == b"@AGENTS.md\n"
     assert (project / "api/CLAUDE.md").read_bytes() == b"AGENTS.md"
-    assert settled(project)
-
-
-@pytest.mark.parametrize("path", [GEMINI, COPILOT])
-def test_an_edit_inside_is_shown_and_moved_as_everywhere(project: Path, path: str) -> None:
-    written(project, {path: b"Mine.\n"})
-    init(project, targets=(AGENTS, path))
-    file = project / path
-    file.write_bytes(file.read_bytes().replace(b"- Claim:", b"- Ask Ada.\n- Claim:"))
-    with pytest.raises(CubError, match="edited manually") as caught:
-        update(project)
-    assert caught.value.where == f"{path}:3"
-    assert "as cub wrote it" in caught.value.details[0]
-    update(project, edited="move")
-    assert file.read_bytes().endswith(b"SECTION -->\n\n- Ask Ada.\n")
     assert settled(project)

@@ -11,8 +11,6 @@ from textwrap import fill
 import pytest
 
 from cub.actions.init_update import InitOptions, plan_init
-from cub.actions.project_state import load_project_state
-from cub.actions.project_status import list_file_statuses
 from cub.actions.repair import describe_repair_next_step
 from cub.edit.document import Document
 from cub.edit.sections import find_section, get_bytes_outside
@@ -20,8 +18,8 @@ from cub.errors import CubError
 from cub.project.project import Project
 from cub.prompt.section_text import SectionSpec, list_released_bodies
 from cub.prompt.templates import TemplateSet, load_shipped_templates
-from tests.actions.helpers import carry_out, init, remove, settled, update, write
-from tests.actions.repairs import change, look, repair
+from tests.actions.helpers import carry_out, change, init, remove, rows, settled, update, write
+from tests.actions.repairs import look, repair
 from tests.edit.broken import END
 from tests.examples import keep_few
 
@@ -52,11 +50,7 @@ def test_no_second_copy_is_written(bakery: Path, name: str, comments: bool) -> N
 
 def test_status_says_where_it_is(bakery: Path) -> None:
     strip(bakery / "AGENTS.md")
-    row = next(
-        row
-        for row in list_file_statuses(load_project_state(Project.load(bakery)))
-        if row.path == "AGENTS.md"
-    )
+    row = rows(bakery)["AGENTS.md"]
     assert (row.state, row.line) == ("unmarked at line 3", 3)
 
 

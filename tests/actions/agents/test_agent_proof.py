@@ -21,6 +21,13 @@ HOOKS = ".claude/settings.json"
 ONCE, NEVER = Arrival(1, False), Arrival(0, False)
 
 
+@pytest.fixture
+def bakery(project: Path) -> Path:
+    """A project with rules of its user's."""
+    write(project, "AGENTS.md", RULES)
+    return project
+
+
 def prove(
     project: Path, folder: Path, *, reads: tuple[str, ...] = ("AGENTS.md",), more: str = "",
     trusted: bool = False, after: Moment = "",
@@ -37,9 +44,8 @@ def seen(proof: AgentProof) -> dict[str, tuple[Arrival | None, Arrival | None]]:
     return {source.label: (source.interactive, source.run) for source in proof.sources}
 
 
-def test_each_text_is_counted_in_both_uses(project: Path, tmp_path: Path) -> None:
-    write(project, "AGENTS.md", RULES)
-    proof = prove(project, tmp_path)
+def test_each_text_is_counted_in_both_uses(bakery: Path, tmp_path: Path) -> None:
+    proof = prove(bakery, tmp_path)
     assert (proof.title, proof.version, proof.problem) == ("Claude Code", "2.1.330", "")
     assert seen(proof) == {
         "AGENTS.md (yours)": (ONCE, ONCE),
@@ -50,12 +56,9 @@ def test_each_text_is_counted_in_both_uses(project: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.thorough
-def test_a_text_that_the_agent_misses_is_handed_over_in_a_run(
-    project: Path, tmp_path: Path
-) -> None:
-    write(project, "AGENTS.md", RULES)
-    write(project, "CLAUDE.md", "# Mine\n\nNever sell yesterday's bread as fresh.\n")
-    proof = prove(project, tmp_path, reads=("CLAUDE.md",))
+def test_a_text_that_the_agent_misses_is_handed_over_in_a_run(bakery: Path, tmp_path: Path) -> None:
+    write(bakery, "CLAUDE.md", "# Mine\n\nNever sell yesterday's bread as fresh.\n")
+    proof = prove(bakery, tmp_path, reads=("CLAUDE.md",))
     assert seen(proof)["AGENTS.md (yours)"] == (NEVER, ONCE)
     assert seen(proof)["CLAUDE.md (yours)"] == (ONCE, ONCE)
     assert proof.is_kept
@@ -72,10 +75,9 @@ def test_a_text_that_the_agent_misses_is_handed_over_in_a_run(
     ids=["never", "twice", "cut"],
 )
 def test_a_promise_that_is_not_kept_shows(
-    project: Path, tmp_path: Path, reads: tuple[str, ...], more: str, arrival: Arrival
+    bakery: Path, tmp_path: Path, reads: tuple[str, ...], more: str, arrival: Arrival
 ) -> None:
-    write(project, "AGENTS.md", RULES)
-    proof = prove(project, tmp_path, reads=reads, more=more)
+    proof = prove(bakery, tmp_path, reads=reads, more=more)
     assert seen(proof)["AGENTS.md (yours)"] == (arrival, arrival)
     assert not proof.is_kept
 
@@ -93,12 +95,9 @@ def test_a_project_of_cubs_with_all_its_texts(project: Path, tmp_path: Path, cub
     assert proof.is_kept, proof.sources
 
 
-def test_equal_texts_are_one_row_and_all_of_their_files_count(
-    project: Path, tmp_path: Path
-) -> None:
-    write(project, "AGENTS.md", RULES)
-    write(project, "CLAUDE.md", RULES)
-    proof = prove(project, tmp_path, reads=("AGENTS.md", "CLAUDE.md"))
+def test_equal_texts_are_one_row_and_all_of_their_files_count(bakery: Path, tmp_path: Path) -> None:
+    write(bakery, "CLAUDE.md", RULES)
+    proof = prove(bakery, tmp_path, reads=("AGENTS.md", "CLAUDE.md"))
     assert seen(proof)["AGENTS.md (yours)"][0] == Arrival(2, False)
     assert not proof.is_kept
 
@@ -113,16 +112,15 @@ def test_a_text_that_is_too_large_to_be_copied_is_unknown(project: Path, tmp_pat
 
 @pytest.mark.thorough
 def test_rules_have_to_arrive_and_files_of_directories_are_named(
-    project: Path, tmp_path: Path
+    bakery: Path, tmp_path: Path
 ) -> None:
-    write(project, "AGENTS.md", RULES)
     rules = (".claude/rules/a.md", ".claude/rules/b.md")
     for name in (*rules, "src/AGENTS.md"):
-        write(project, name, f"{name}\n")
-    proof = prove(project, tmp_path, reads=("AGENTS.md", *rules))
+        write(bakery, name, f"{name}\n")
+    proof = prove(bakery, tmp_path, reads=("AGENTS.md", *rules))
     assert [seen(proof)[name] for name in rules] == [(ONCE, ONCE)] * 2
     assert (proof.unread, proof.is_kept) == (["src/AGENTS.md"], True)
-    assert not prove(project, tmp_path / "again", reads=("AGENTS.md", rules[0])).is_kept
+    assert not prove(bakery, tmp_path / "again", reads=("AGENTS.md", rules[0])).is_kept
 
 
 @pytest.mark.thorough
@@ -135,10 +133,9 @@ def test_an_imported_file_that_does_not_arrive_is_a_fault(project: Path, tmp_pat
     assert not proof.is_kept
 
 
-def test_what_is_outside_of_the_project_is_named(project: Path, tmp_path: Path) -> None:
-    write(project, "AGENTS.md", RULES)
+def test_what_is_outside_of_the_project_is_named(bakery: Path, tmp_path: Path) -> None:
     write(tmp_path, ".claude/CLAUDE.md", RULES)
-    assert prove(project, tmp_path).unused == ["~/.claude/CLAUDE.md"]
+    assert prove(bakery, tmp_path).unused == ["~/.claude/CLAUDE.md"]
 
 
 @pytest.mark.thorough
@@ -160,15 +157,14 @@ def test_the_last_words_of_an_agent_that_asks_no_model(
 
 
 def test_nothing_in_the_project_is_changed_and_the_home_is_new(
-    project: Path, tmp_path: Path
+    bakery: Path, tmp_path: Path
 ) -> None:
-    write(project, "AGENTS.md", RULES)
     more = "Path('AGENTS.md').write_text('spoilt')\nprint(os.environ['HOME'], os.getcwd())"
-    proof = prove(project, tmp_path, more=f"{more}\nsys.exit()")
-    assert (project / "AGENTS.md").read_text() == RULES
+    proof = prove(bakery, tmp_path, more=f"{more}\nsys.exit()")
+    assert (bakery / "AGENTS.md").read_text() == RULES
     home, folder = proof.problem.removeprefix("it sent no request to a model: ").split()
     assert not Path(home).exists()
-    assert folder.endswith(project.as_posix())
+    assert folder.endswith(bakery.as_posix())
     assert not Path(folder).exists()
 
 
@@ -232,11 +228,10 @@ def test_an_agent_that_is_not_installed_is_not_started(project: Path) -> None:
 
 @pytest.mark.parametrize(("more", "arrival"), [("", ONCE), ("RESUMED", NEVER)])
 def test_what_a_resumed_session_loses_shows(
-    project: Path, tmp_path: Path, more: str, arrival: Arrival
+    bakery: Path, tmp_path: Path, more: str, arrival: Arrival
 ) -> None:
-    write(project, "AGENTS.md", RULES)
     lose = "if '--continue' in words: texts.clear()" if more else ""
-    proof = prove(project, tmp_path, more=lose, after="resume")
+    proof = prove(bakery, tmp_path, more=lose, after="resume")
     assert seen(proof)["AGENTS.md (yours)"] == (arrival, arrival)
     assert proof.is_kept is not bool(more)
 
@@ -251,10 +246,9 @@ def test_what_a_resumed_session_loses_shows(
     ],
 )
 def test_a_moment_that_does_not_come_leaves_the_result_unknown(
-    project: Path, tmp_path: Path, after: Moment, more: str, problem: str
+    bakery: Path, tmp_path: Path, after: Moment, more: str, problem: str
 ) -> None:
-    write(project, "AGENTS.md", RULES)
-    proof = prove(project, tmp_path, more=more, after=after)
+    proof = prove(bakery, tmp_path, more=more, after=after)
     assert (proof.is_tested, proof.is_kept, proof.after) == (True, False, after)
     assert proof.problem == problem
 
@@ -279,18 +273,16 @@ sys.stdin = io.StringIO("summary: cubmoment" if is_compacted else said)
 
 @pytest.mark.parametrize(("loses", "arrival"), [(False, ONCE), (True, NEVER)])
 def test_what_is_left_after_a_compaction_is_counted_in_the_session_after_it(
-    project: Path, tmp_path: Path, *, loses: bool, arrival: Arrival
+    bakery: Path, tmp_path: Path, *, loses: bool, arrival: Arrival
 ) -> None:
-    write(project, "AGENTS.md", RULES)
     lose = "if is_compacted: texts.clear()" if loses else ""
-    proof = prove(project, tmp_path, more=f"import io{_COMPACTS}{lose}", after="compaction")
+    proof = prove(bakery, tmp_path, more=f"import io{_COMPACTS}{lose}", after="compaction")
     assert seen(proof)["AGENTS.md (yours)"] == (arrival, arrival)
     assert proof.is_kept is not loses
 
 
-def test_what_a_subagent_gets_is_counted(project: Path, tmp_path: Path) -> None:
-    write(project, "AGENTS.md", RULES)
+def test_what_a_subagent_gets_is_counted(bakery: Path, tmp_path: Path) -> None:
     more = "if 'run' in os.getcwd(): texts.clear()\ntexts.append('cubmoment')"
-    proof = prove(project, tmp_path, more=more, after="subagent")
+    proof = prove(bakery, tmp_path, more=more, after="subagent")
     assert seen(proof)["AGENTS.md (yours)"] == (ONCE, NEVER)
     assert not proof.is_kept

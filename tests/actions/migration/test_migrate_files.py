@@ -23,6 +23,7 @@ from tests.actions.migrating import (
     whole,
     with_stand_ins,
 )
+from tests.actions.reviews import commit
 from tests.conftest import git, tree
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="needs links")
@@ -130,8 +131,7 @@ class TestLinks:
     def test_it_is_deleted_itself_and_shown(self, project: Path) -> None:
         write(project, ".cub/prompt.md", "Mine.\n")
         (project / "PROMPT.md").symlink_to(".cub/prompt.md")
-        git(project, "add", "-A")
-        git(project, "commit", "-qm", "x")
+        commit(project)
         diff = "".join(f"{line}\n" for line in plan_init(Project.load(project)).format_diff())
         assert "deleted file mode 120000\n--- a/PROMPT.md\n+++ /dev/null" in diff
         init(project)

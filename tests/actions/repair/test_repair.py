@@ -11,8 +11,8 @@ from cub.actions.repair import describe_repair_next_step
 from cub.edit.section_writer import render_section
 from cub.errors import UsageError
 from cub.project.project import Project
-from tests.actions.helpers import init, section_of, settled, write
-from tests.actions.repairs import MARKER, change, look, repair
+from tests.actions.helpers import body, change, init, section_of, settled, write
+from tests.actions.repairs import MARKER, look, repair
 from tests.conftest import tree
 from tests.edit.broken import BREAKS, END, MINE, broken, conflict
 from tests.examples import keep_few
@@ -36,7 +36,7 @@ def test_every_choice_mends_its_file_and_no_other(bakery: Path, name: str) -> No
     for choice in look(bakery).choices:
         repair(bakery, choice.n)
         assert look(bakery).broken_files == ()
-        section_of(bakery, "AGENTS.md")
+        body(bakery, "AGENTS.md")  # its markers are whole
         assert {**tree(bakery), "AGENTS.md": b""} == {**before, "AGENTS.md": b""}
         agents.write_bytes(before["AGENTS.md"])
 
@@ -62,7 +62,6 @@ def test_a_nested_pointer_is_rendered_anew_as_one(bakery: Path) -> None:
     init(bakery, "packages/api")
     whole = nested.read_text()
     found = section_of(bakery, "packages/api/AGENTS.md")
-    assert found is not None
     other = b"".join(found.body).decode().replace("../AGENTS.md", "../CLAUDE.md")
     section = whole.partition("# API\n\n")[2]
     sides = conflict(render_section(other, 1, b"\n").decode() + "\n", section)

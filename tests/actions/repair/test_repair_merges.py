@@ -10,8 +10,9 @@ import pytest
 
 from cub.edit.document import Document
 from cub.edit.section_writer import put_section
-from tests.actions.helpers import body, init, remove, section_of, settled, update, write
+from tests.actions.helpers import body, init, remove, settled, update, write
 from tests.actions.repairs import look, repair
+from tests.actions.reviews import commit
 from tests.conftest import git
 
 STYLES = ["merge", "diff3", "zdiff3"]
@@ -67,8 +68,7 @@ def merge(root: Path, style: str, start: Change, ours: Change, theirs: Change) -
 
 def _commit(root: Path, change: Change) -> None:
     change(root)
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "--allow-empty", "-m", "change")
+    commit(root)
 
 
 def titles(root: Path) -> list[str]:
@@ -110,7 +110,7 @@ def test_lines_that_both_wrote_beside_the_section_stay(project: Path, style: str
         both(line(f"{said}Not rye.\n", said), init),
     )
     repair(project)
-    assert section_of(project, "AGENTS.md") is not None
+    assert body(project, "AGENTS.md")
     assert look(project).broken_files == ()
     text = agents.read_text()
     assert text.index("<<<<<<< HEAD\nRye too.\n") < text.index(

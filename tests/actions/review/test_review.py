@@ -15,11 +15,19 @@ from cub.actions.review.review import FileReview
 from cub.edit.file_header import add_file_header
 from cub.errors import CubError
 from cub.prompt.templates import TemplateSet
-from tests.actions.helpers import init, remove, update, write
-from tests.actions.reviews import MINE, compared, marked, since, verdicts
-from tests.actions.reviews import commit as reviews_commit
+from tests.actions.helpers import change, init, remove, update, write
+from tests.actions.reviews import (
+    MINE,
+    commit,
+    compared,
+    get_section,
+    marked,
+    rewrite,
+    since,
+    verdicts,
+)
 from tests.conftest import git
-from tests.git.commits import Files, commit, link, program, submodule
+from tests.git.commits import Files, link, program, submodule
 from tests.git.commits import commit as made
 
 CONFIG = ".cub/config.yaml"
@@ -28,8 +36,8 @@ Told = list[tuple[str, str, tuple[str, ...]]]
 
 def told(project: Path, old: Files, new: Files) -> Told:
     """Kind, path and lines of every change between two commits; a deletion is None in `new`."""
-    base = commit(project, old)
-    review = compared(project, base, commit(project, new, base))
+    base = made(project, old)
+    review = compared(project, base, made(project, new, base))
     assert not review.has_hand_edits
     return [(change.kind, change.path, change.diff) for change in review.executable_changes]
 
@@ -232,7 +240,7 @@ def test_after_init_all_is_verified_and_the_persons_text_untouched(
 ) -> None:
     (project / name).write_bytes(TEXTS[text])
     write(project, ".cub/config.yaml", f"placement: {placement}\n")
-    base = reviews_commit(project)
+    base = commit(project)
     init(project)
     files = since(project, base)
     assert set(verdicts(files).values()) == {"verified"}
@@ -263,12 +271,8 @@ def _below(text: bytes) -> bytes:
     return text + b"New.\n"
 
 
-def _no_last_line_end(text: bytes) -> bytes:
-    return text.rstrip()
-
-
 @pytest.mark.parametrize(
-    ("change", "own"),
+    ("edit", "own"),
     [
         (_above, ["+New."]),
         (_below, ["+New."]),
@@ -278,10 +282,9 @@ def _no_last_line_end(text: bytes) -> bytes:
     ],
 )
 def test_a_change_of_the_person_s_own_text_stands_alone(
-    project: Path, base: str, change: Callable[[bytes], bytes], own: list[str]
+    project: Path, base: str, edit: Callable[[bytes], bytes], own: list[str]
 ) -> None:
-    file = project / "AGENTS.md"
-    file.write_bytes(change(file.read_bytes()))
+    rewrite(project / "AGENTS.md", edit)
     found = since(project, base)["AGENTS.md"]
     assert (found.section, marked(found.own_diff)) == (None, own)
     assert not compared(project, base).has_hand_edits
@@ -289,12 +292,10 @@ def test_a_change_of_the_person_s_own_text_stands_alone(
 
 def test_both_changes_are_told_apart(project: Path, base: str, next_version: TemplateSet) -> None:
     update(project, templates=next_version)
-    file = project / "AGENTS.md"
-    file.write_bytes(_above(file.read_bytes()))
+    rewrite(project / "AGENTS.md", _above)
     found = since(project, base, next_version)["AGENTS.md"]
-    assert found.section is not None
-    assert found.section.verdict == "verified"
-    assert marked(found.section.diff) == ["-Work in tasks:", "+Work in small tasks:"]
+    assert get_section(found).verdict == "verified"
+    assert marked(get_section(found).diff) == ["-Work in tasks:", "+Work in small tasks:"]
     assert marked(found.own_diff) == ["+New."]
 
 
@@ -316,8 +317,7 @@ def test_the_lines_of_the_own_diff_count_the_own_text(project: Path, base: str) 
 
 
 def test_line_ends_alone_are_called_so(project: Path, base: str) -> None:
-    file = project / "AGENTS.md"
-    file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    change(project / "AGENTS.md", b"\n", b"\r\n")
     found = since(project, base)["AGENTS.md"]
     assert (found.section, found.own_diff) == (None, ("only line endings changed",))
 
@@ -366,7 +366,7 @@ def test_a_file_that_has_no_ascii_is_a_person_s(project: Path, encoding: str) ->
 def test_two_names_of_one_file_are_reviewed_once(project: Path, real: str, alias: str) -> None:
     write(project, real, "# Bakery\n")
     (project / alias).symlink_to(real)
-    base = reviews_commit(project)
+    base = commit(project)
     init(project)
     files = since(project, base)
     assert verdicts(files) == dict.fromkeys({*OWN, real}, "verified")
@@ -376,10 +376,9 @@ def test_two_names_of_one_file_are_reviewed_once(project: Path, real: str, alias
 def test_a_link_in_place_of_a_file_is_told(project: Path, base: str) -> None:
     (project / "CLAUDE.md").unlink()
     (project / "CLAUDE.md").symlink_to("AGENTS.md")
-    linked = reviews_commit(project)
+    linked = commit(project)
     found = since(project, base)["CLAUDE.md"]
-    assert found.section is not None
-    assert (found.section.verdict, found.mode) == (
+    assert (get_section(found).verdict, found.mode) == (
         "removed",
         ("old mode 100644", "new mode 120000"),
     )
@@ -394,8 +393,7 @@ def test_a_link_has_no_section_whatever_its_text(project: Path, base: str) -> No
     section = (project / "AGENTS.md").read_bytes()
     head = made(project, {"CLAUDE.md": link(section.decode())}, base)
     (found,) = compared(project, base, head).files
-    assert found.section is not None
-    assert found.section.verdict == "removed"
+    assert get_section(found).verdict == "removed"
     assert found.mode
 
 
@@ -404,7 +402,7 @@ def test_the_file_behind_an_instruction_file_is_one_too(project: Path) -> None:
     write(project, "docs/for-agents.md", "# Bakery\n")
     (project / "AGENTS.md").symlink_to("docs/for-agents.md")
     (project / "CLAUDE.md").symlink_to("AGENTS.md")
-    base = reviews_commit(project)
+    base = commit(project)
     init(project)
     found = verdicts(since(project, base))
     assert found.pop(MAP) == "drawn"
@@ -412,7 +410,7 @@ def test_the_file_behind_an_instruction_file_is_one_too(project: Path) -> None:
     file = project / "docs" / "for-agents.md"
     file.write_bytes(file.read_bytes().replace(b"- Claim:", MINE + b"- Claim:"))
     assert verdicts(since(project, base))["docs/for-agents.md"] == "edited"
-    hand = reviews_commit(project)
+    hand = commit(project)
     (project / "AGENTS.md").unlink()
     file.write_bytes(b"# Bakery\n")
     assert verdicts(since(project, hand))["docs/for-agents.md"] == "removed"
@@ -432,7 +430,7 @@ def test_nested_files_get_what_they_need(project: Path) -> None:
     write(project, "AGENTS.md", "# Bakery\n")
     for folder in ("packages/api", "packages/web"):
         write(project, f"{folder}/AGENTS.md", "Ovens.\n")
-    base = reviews_commit(project)
+    base = commit(project)
     init(project, "packages/api")
     files = since(project, base)
     assert set(verdicts(files).values()) == {"verified"}
@@ -447,12 +445,12 @@ def test_nested_files_get_what_they_need(project: Path) -> None:
 )
 def test_a_pointer_leads_to_whatever_the_root_has(project: Path, root: str, verdict: str) -> None:
     write(project, "a/b/c/AGENTS.md", "Deep.\n")
-    base = reviews_commit(project)
+    base = commit(project)
     init(project, "a/b/c", targets=[root])
     assert set(verdicts(since(project, base)).values()) == {"verified"}
-    pointing = reviews_commit(project)
+    pointing = commit(project)
     (project / "a/b/c/AGENTS.md").unlink()
-    gone = reviews_commit(project)
+    gone = commit(project)
     git(project, "checkout", "-q", pointing, "--", "a/b/c/AGENTS.md")
     write(project, ".cub/config.yaml", "targets: [AGENTS.md]\n")
     assert verdicts(since(project, gone)) == {"a/b/c/AGENTS.md": verdict}
@@ -473,7 +471,7 @@ TARGETS = ["GEMINI.md", ".github/copilot-instructions.md", ".cursor/rules/cub.md
 @pytest.mark.parametrize("beside", [True, False])
 def test_files_of_other_clients_are_verified(project: Path, target: str, beside: bool) -> None:
     write(project, "README.md", "x")
-    base = reviews_commit(project)
+    base = commit(project)
     init(project, targets=[*(["AGENTS.md", "CLAUDE.md"] if beside else []), target])
     found = verdicts(since(project, base))
     assert found.pop(MAP) == "drawn"
@@ -481,24 +479,14 @@ def test_files_of_other_clients_are_verified(project: Path, target: str, beside:
     assert set(found.values()) == {"verified"}
 
 
-@pytest.mark.parametrize("target", TARGETS[:2])
+@pytest.mark.parametrize("target", TARGETS)
 def test_a_hand_is_found_in_files_of_other_clients(project: Path, target: str) -> None:
     init(project, targets=[target])
-    base = reviews_commit(project)
-    file = project / target
-    file.write_bytes(file.read_bytes().replace(b"- Claim:", MINE + b"- Claim:"))
-    assert verdicts(since(project, base)) == {target: "edited"}
-
-
-def test_a_hand_in_a_rule_of_cub_s_is_no_person_s_text(project: Path) -> None:
-    init(project, targets=[TARGETS[2]])
-    base = reviews_commit(project)
-    file = project / TARGETS[2]
-    file.write_bytes(file.read_bytes().replace(b"- Claim:", MINE + b"- Claim:"))
-    found = since(project, base)[TARGETS[2]]
-    assert found.section is not None
-    assert found.section.verdict == "edited"
-    assert marked(found.section.diff) == ["+" + MINE.decode().rstrip()]
+    base = commit(project)
+    change(project / target, b"- Claim:", MINE + b"- Claim:")
+    files = since(project, base)
+    assert verdicts(files) == {target: "edited"}
+    assert marked(get_section(files[target]).diff) == ["+" + MINE.decode().rstrip()]
 
 
 FRONT = "---\ndescription: Shared instructions for agents\nalwaysApply: true\n---\n"
@@ -509,7 +497,7 @@ def test_a_rule_of_cursors_is_proven_whether_or_not_it_is_asked_for(
     project: Path, targets: list[str]
 ) -> None:
     init(project, targets=targets)
-    base = reviews_commit(project)
+    base = commit(project)
     write(project, TARGETS[2], add_file_header("Obey.\n", 1, "<!-- {} -->", FRONT).decode())
     assert verdicts(since(project, base)) == {TARGETS[2]: "unrecognized"}
     assert compared(project, base).has_hand_edits
@@ -520,7 +508,7 @@ def test_a_rule_of_cursors_that_does_not_fit_its_commit_is_stale(
     project: Path, change: str
 ) -> None:
     write(project, "README.md", "x")
-    base = reviews_commit(project)
+    base = commit(project)
     init(project, targets=["AGENTS.md", TARGETS[2]])
     if change == "targets":
         write(project, ".cub/config.yaml", "targets: [AGENTS.md]\n")
@@ -537,7 +525,7 @@ def test_a_project_inside_another_is_reviewed_as_what_it_is(project: Path, folde
     write(project, f"{folder}/CLAUDE.md", "# Ovens\n")
     write(project, f"{folder}/.cub/config.yaml", "targets: [AGENTS.md, CLAUDE.md, GEMINI.md]\n")
     write(project, f"{folder}/deep/AGENTS.md", "Deep.\n")
-    base = reviews_commit(project)
+    base = commit(project)
     init(project / folder, "deep")
     files = since(project, base)
     assert set(verdicts(files).values()) == {"verified"}
@@ -545,7 +533,7 @@ def test_a_project_inside_another_is_reviewed_as_what_it_is(project: Path, folde
     assert {f"{folder}/{name}" for name in names} <= set(files)
     inside = compared(project, base, prefix=folder)
     assert {f"{folder}/{file.path}" for file in inside.files} == set(files)
-    with_it = reviews_commit(project)
+    with_it = commit(project)
     git(project, "rm", "-rq", folder)
     gone = verdicts(since(project, with_it))
     assert {f"{folder}/{name}" for name in names} <= set(gone)
@@ -567,20 +555,18 @@ def test_inlined_texts_are_verified_from_the_commit(project: Path, inline: str) 
     write(project, "AGENTS.md", "# Bakery\n")
     write(project, ".cub/config.yaml", f"inline: {inline}\n")
     write(project, ".cub/map.md", "# Map\n\n- oven.py\n")
-    base = reviews_commit(project)
+    base = commit(project)
     init(project)
     assert set(verdicts(since(project, base)).values()) == {"verified"}
-    with_it = reviews_commit(project)
+    with_it = commit(project)
     for name in ("map.md", "constitution.md"):
         write(project, f".cub/{name}", f"# {name}\n\nOther words.\n")
     update(project)
     files = since(project, with_it)
     assert verdicts(files)["AGENTS.md"] == "verified"
-    section = files["AGENTS.md"].section
-    assert section is not None
+    section = get_section(files["AGENTS.md"])
     assert "+Other words." in section.diff
-    file = project / "AGENTS.md"
-    file.write_bytes(file.read_bytes().replace(b"Other words.", b"Worse words."))
+    change(project / "AGENTS.md", b"Other words.", b"Worse words.")
     assert verdicts(since(project, with_it))["AGENTS.md"] == "edited"
 
 
@@ -591,14 +577,14 @@ def test_a_configuration_that_cannot_be_read_now_is_an_error(project: Path, base
     update(project)
     write(project, ".cub/config.yaml", BROKEN)
     write(project, "CLAUDE.md", "Text.\n")
-    reviews_commit(project)
+    commit(project)
     assert not compared(project, base).has_hand_edits  # no section that it would be asked about
     git(project, "checkout", "-q", base, "--", "CLAUDE.md")
-    broken = reviews_commit(project)
+    broken = commit(project)
     (project / "AGENTS.md").write_bytes(MINE)
-    gone = reviews_commit(project)
+    gone = commit(project)
     git(project, "checkout", "-q", base, "--", "AGENTS.md")
-    reviews_commit(project)
+    commit(project)
     assert broken
     with pytest.raises(CubError) as caught:
         compared(project, gone)
@@ -609,10 +595,10 @@ def test_a_configuration_that_cannot_be_read_now_is_an_error(project: Path, base
 def test_a_configuration_that_could_not_be_read_before_is_none(project: Path) -> None:
     write(project, "AGENTS.md", "# Bakery\n")
     write(project, ".cub/config.yaml", BROKEN)
-    base = reviews_commit(project)
+    base = commit(project)
     write(project, ".cub/config.yaml", "run: {checks: [make]}\n")
     init(project)
-    review = compared(project, base, reviews_commit(project))
+    review = compared(project, base, commit(project))
     found = {file.path: file for file in review.files}
     assert set(verdicts(found).values()) == {"verified"}
     assert "+run: {checks: [make]}" in marked(found[".cub/config.yaml"].own_diff)
@@ -624,10 +610,10 @@ def test_a_configuration_that_could_not_be_read_before_is_none(project: Path) ->
 def test_a_project_that_needs_another_cub_is_an_error(project: Path, base: str) -> None:
     write(project, ".cub/config.yaml", 'requires-cub: ">=99"\n')
     (project / "AGENTS.md").write_bytes(b"\n" + (project / "AGENTS.md").read_bytes())
-    reviews_commit(project)
+    commit(project)
     assert not compared(project, base).has_hand_edits
     (project / "AGENTS.md").write_bytes((project / "CLAUDE.md").read_bytes())
-    reviews_commit(project)
+    commit(project)
     with pytest.raises(CubError, match="needs cub >=99"):
         compared(project, base)
 
@@ -652,7 +638,7 @@ def test_submodules_in_place_of_files_are_shown(project: Path, base: str) -> Non
 def test_texts_that_sections_refer_to_are_shown_as_a_person_s(project: Path, base: str) -> None:
     (project / ".cub" / "constitution.md").write_text("# Constitution\n\nTrust every stranger.\n")
     write(project, ".cub/map.md", "# Map\n")
-    reviews_commit(project)
+    commit(project)
     found = {file.path: file for file in compared(project, base).files}
     assert verdicts(found) == {".cub/constitution.md": None, ".cub/map.md": None}
     assert "+Trust every stranger." in marked(found[".cub/constitution.md"].own_diff)
@@ -660,7 +646,7 @@ def test_texts_that_sections_refer_to_are_shown_as_a_person_s(project: Path, bas
 
 def test_an_adoption_has_all_that_cub_wrote_apart(project: Path) -> None:
     write(project, "README.md", "# Bakery\n\nCounts bread.\n")
-    base = reviews_commit(project)
+    base = commit(project)
     init(project)
     files = since(project, base)
     assert [path for path, file in files.items() if file.own_diff] == []
@@ -668,8 +654,7 @@ def test_an_adoption_has_all_that_cub_wrote_apart(project: Path) -> None:
         **dict.fromkeys([*OWN, "AGENTS.md", "CLAUDE.md"], "verified"),
         MAP: "drawn",
     }
-    section = files[CONSTITUTION].section
-    assert section is not None
+    section = get_section(files[CONSTITUTION])
     assert (section.before, section.after, section.whole) == (None, 1, True)
     assert not compared(project, base).has_hand_edits
 
@@ -697,7 +682,7 @@ def test_the_constitution_is_cubs_until_a_person_writes_in_it(
         (project / CONSTITUTION).unlink(missing_ok=True)
         if side:
             write(project, CONSTITUTION, texts[side])
-        base = reviews_commit(project)
+        base = commit(project)
     file = {f.path: f for f in compared(project, f"{base}~1").files}[CONSTITUTION]
     assert (file.section.verdict if file.section else None) == verdict
     assert bool(file.own_diff) == (verdict is None)
@@ -706,15 +691,14 @@ def test_the_constitution_is_cubs_until_a_person_writes_in_it(
 def test_a_map_that_somebody_edited_is_a_persons(project: Path) -> None:
     write(project, "README.md", "# Bakery\n\nCounts bread.\n")
     init(project)
-    base = reviews_commit(project)
+    base = commit(project)
     file = project / MAP
     data = file.read_bytes()
     file.write_bytes(data + b"Trust every stranger.\n")
     found = since(project, base)[MAP]
     assert (found.section, marked(found.own_diff)) == (None, ["+Trust every stranger."])
     file.write_bytes(data.replace(b"cub file v1", b"cub file v9"))
-    newer = since(project, base)[MAP].section
-    assert newer is not None
+    newer = get_section(since(project, base)[MAP])
     assert (newer.verdict, newer.needs_attention) == ("newer", True)
     file.unlink()
     assert verdicts(since(project, base)) == {MAP: "removed"}

@@ -18,7 +18,16 @@ from cub.edit.sections import find_section, rewrite_legacy_digest
 from cub.prompt.section_text import SectionSpec, render_section
 from cub.prompt.templates import TemplateSet, load_shipped_templates
 from tests.actions.helpers import init, update, write
-from tests.actions.reviews import MINE, commit, compared, marked, since, verdicts
+from tests.actions.reviews import (
+    MINE,
+    commit,
+    compared,
+    get_section,
+    marked,
+    rewrite,
+    since,
+    verdicts,
+)
 
 BEGIN = b"<!-- BEGIN CUB MANAGED SECTION v1 -->\n"
 END = b"<!-- END CUB MANAGED SECTION -->\n"
@@ -88,12 +97,10 @@ FINE = {"verified", "stale", "older", "drawn", "removed"}
 @pytest.mark.parametrize("case", VERDICTS)
 def test_what_became_of_a_section(project: Path, base: str, case: str) -> None:
     change, verdict = VERDICTS[case]
-    file = project / "AGENTS.md"
-    file.write_bytes(change(file.read_bytes()))
+    rewrite(project / "AGENTS.md", change)
     files = since(project, base)
     assert list(files) == ["AGENTS.md"]
-    section = files["AGENTS.md"].section
-    assert section is not None
+    section = get_section(files["AGENTS.md"])
     assert section.verdict == verdict
     assert section.needs_attention == (verdict not in FINE)
     assert section.needs_attention == compared(project, base).has_hand_edits
@@ -134,18 +141,15 @@ def test_a_hand_is_found_behind_other_line_ends_too(project: Path, case: str) ->
     file = project / "AGENTS.md"
     file.write_bytes(change(file.read_bytes().replace(b"\r\n", b"\n")).replace(b"\n", b"\r\n"))
     found = since(project, base)["AGENTS.md"]
-    assert found.section is not None
-    assert (found.section.verdict, found.own_diff) == (verdict, ())
+    assert (get_section(found).verdict, found.own_diff) == (verdict, ())
 
 
 @pytest.mark.parametrize(
     "case", ["a line added", "edited and sealed again", "edited, digest deleted"]
 )
 def test_the_lines_of_the_hand_are_shown(project: Path, base: str, case: str) -> None:
-    file = project / "AGENTS.md"
-    file.write_bytes(VERDICTS[case][0](file.read_bytes()))
-    section = since(project, base)["AGENTS.md"].section
-    assert section is not None
+    rewrite(project / "AGENTS.md", VERDICTS[case][0])
+    section = get_section(since(project, base)["AGENTS.md"])
     assert marked(section.hand) == ["+" + MINE.decode().rstrip()]
     assert marked(section.diff) == marked(section.hand)
     assert section.line == 5
@@ -155,10 +159,8 @@ def test_the_hand_is_told_from_a_version_step(
     project: Path, base: str, next_version: TemplateSet
 ) -> None:
     update(project, templates=next_version)
-    file = project / "AGENTS.md"
-    file.write_bytes(edited(file.read_bytes()))
-    section = since(project, base, next_version)["AGENTS.md"].section
-    assert section is not None
+    rewrite(project / "AGENTS.md", edited)
+    section = get_section(since(project, base, next_version)["AGENTS.md"])
     assert (section.verdict, section.before, section.after) == ("edited", 1, 2)
     assert marked(section.hand) == ["+" + MINE.decode().rstrip()]
     assert "-Work in tasks:" in section.diff
@@ -172,8 +174,7 @@ def test_a_version_step_is_verified_and_says_what_changed(
     files = since(project, base, next_version)
     assert set(verdicts(files).values()) == {"verified"}
     for path in ("AGENTS.md", "CLAUDE.md"):
-        section = files[path].section
-        assert section is not None
+        section = get_section(files[path])
         assert (section.before, section.after, section.hand) == (1, 2, ())
         assert section.notes == ("v2: tasks are small",)
         assert files[path].own_diff == ()
@@ -188,8 +189,7 @@ def test_sections_of_older_versions_stay_verified(
     bare = commit(project)
     for head, version in ((base, 1), (step, 2)):
         review = compared(project, bare, head, templates=next_version)
-        section = next(file.section for file in review.files if file.path == "AGENTS.md")
-        assert section is not None
+        section = get_section(next(file for file in review.files if file.path == "AGENTS.md"))
         assert (section.verdict, section.after) == ("verified", version)
     back = compared(project, step, base, templates=next_version)
     found = {f.path: f.section for f in back.files}
@@ -207,8 +207,7 @@ def test_a_section_that_an_older_writer_left_is_no_alarm(project: Path) -> None:
     (project / "AGENTS.md").write_bytes(b"# Bakery\n\n" + older(b"## Cub\n\n- Bake more.\n"))
     files = since(project, first)
     assert verdicts(files) == {"AGENTS.md": "older"}
-    section = files["AGENTS.md"].section
-    assert section is not None
+    section = get_section(files["AGENTS.md"])
     assert marked(section.diff) == ["-- Bake.", "+- Bake more."]
 
 
@@ -250,8 +249,7 @@ def test_markers_that_were_broken_before_are_not_this_change_s(
     whole = file.read_bytes()
     file.write_bytes(VERDICTS[case][0](whole))
     broken = commit(project)
-    section = compared(project, base).files[0].section
-    assert section is not None
+    section = get_section(compared(project, base).files[0])
     assert section.hand
     assert (section.before, section.after) == (1, None)
     file.write_bytes(b"New.\n\n" + file.read_bytes())
@@ -293,8 +291,7 @@ def own_file(body: str, version: int = 1) -> Change:
 def test_what_became_of_a_file_of_cubs_own(
     project: Path, base: str, change: Change, verdict: str | None
 ) -> None:
-    file = project / ".cub" / "runloop.md"
-    file.write_bytes(change(file.read_bytes()))
+    rewrite(project / ".cub" / "runloop.md", change)
     found = since(project, base)[".cub/runloop.md"]
     assert (found.section and found.section.verdict) == verdict
     assert bool(found.own_diff) == (verdict is None)

@@ -17,16 +17,18 @@ import psutil
 from cub.actions.run.run_loop import run_tasks
 from cub.actions.run.run_options import RunOptions
 from cub.actions.run.run_setup import RunEnvironment, prepare_run
-from cub.actions.run.run_status import RunStatus, save_status
-from cub.actions.tasks.stores import open_stores
+from cub.actions.run.run_status import RunStatus, save_status, send_notifications
+from cub.actions.tasks.stores import Stores, install_git_files, open_stores
 from cub.config_edit.config_text import parse_config_text
 from cub.edit.plan import PlanWarning
+from cub.files import lock_project
 from cub.processes.command import StopRequest
 from cub.project.project import Project
 from cub.store.events import Event
 from cub.store.ledger import Ledger
 from cub.store.store_paths import TASKS_FILE
 from cub.store.task_index import TaskIndex
+from tests.actions.helpers import put_programs
 from tests.command_line import Result
 from tests.conftest import git
 from tests.fork_server import start_cub
@@ -94,6 +96,11 @@ class Shop:
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
         return file
 
+    def add_git_files(self) -> None:
+        """Add what cub tells git of its own files."""
+        with lock_project(self.root) as held:
+            install_git_files(held)
+
     def commit(self, message: str = "start") -> str:
         git(self.root, "add", "-A")
         git(self.root, "commit", "-qm", message)
@@ -121,6 +128,11 @@ class Shop:
         with (self.root / TASKS_FILE).open("a") as file:
             file.write(json.dumps(task) + "\n")
 
+    def add_tasks(self, count: int, **fields: Any) -> None:
+        """Add the tasks s-1, s-2, and so on."""
+        for number in range(1, count + 1):
+            self.task(f"s-{number}", **fields)
+
     def tasks(self) -> TaskIndex:
         file = self.root / TASKS_FILE
         return TaskIndex.parse(file.read_bytes() if file.exists() else b"")
@@ -130,6 +142,11 @@ class Shop:
 
     def record(self, key: str = "s-1") -> dict[str, Any]:
         return self.tasks().read_record(key)
+
+    @property
+    def stores(self) -> Stores:
+        """Both stores, as a command of a person opens them."""
+        return open_stores(Project.load(self.root), "ida")
 
     def ledger(self, *kinds: str) -> list[Event]:
         return [e for e in Ledger(self.root).iter_events() if not kinds or e["ev"] in kinds]
@@ -200,7 +217,8 @@ class Shop:
                 it.context.folder.write_run_facts({**it.context.folder.read_state(), "pid": 0})
                 events += it.recovery_events
                 warnings += it.warnings
-                for event in save_status(run_tasks(it.context), it.context.folder, RunStatus()):
+                told = send_notifications(run_tasks(it.context), it.context)
+                for event in save_status(told, it.context.folder, RunStatus()):
                     events.append(event)
                     if each:
                         each(event)
@@ -209,6 +227,32 @@ class Shop:
         finally:
             stop.close()
         return Done(events, self.clock, warnings)
+
+    def run_agent(self, shell: str, **asked: Any) -> Done:
+        """Run with an agent that reads its prompt, and then does this in a shell.
+
+        It works on the task s-1, unless other tasks are there.
+        """
+        self.client(f"cat > /dev/null; {shell}")
+        if not self.tasks().summaries:
+            self.task()
+        return self.run(**asked)
+
+    def read_prompt(self, done: Done, which: int = -1) -> str:
+        """Read what the agent was sent at one of a run's attempts."""
+        log = str(done.of("attempt_end")[which]["log"])
+        return (self.root / log / "prompt.md").read_text()
+
+    def install_program(self, name: str, script: str) -> Path:
+        """Write a program that agents and checks find by its name."""
+        folder = put_programs(self.root.parent / "bin", name, script=script)
+        if not self.environ["PATH"].startswith(f"{folder}:"):
+            self.environ["PATH"] = f"{folder}:{self.environ['PATH']}"
+        return folder / name
+
+    def install_hook(self, name: str, shell: str) -> None:
+        """Have git run this in a shell at one of its moments."""
+        self.write(f".git/hooks/{name}", f"#!/bin/sh\n{shell}\n").chmod(0o755)
 
     def call(self, *words: str, **environ: str) -> Result:
         """Run `cub` with these words as a process of its own, and wait for its end."""

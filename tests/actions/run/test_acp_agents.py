@@ -8,7 +8,6 @@ import psutil
 import pytest
 
 from cub.actions.run.failures import counts_as_attempt
-from cub.errors import CubError
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.examples import keep_few
 from tests.harness.acp.talks import USAGE, Step, ask, command, error, result, said, update
@@ -87,13 +86,6 @@ def test_the_class_of_each_failure_and_its_charge(
     assert bakery.dirt() == ""
 
 
-def test_the_time_of_a_limit_is_kept_and_waited_for(bakery: Shop) -> None:
-    done = run(bakery, error(429, "Suggested retry after 3600s"))
-    assert done.outcomes == ["rate_limited"]
-    (end,) = bakery.ledger("attempt_end")
-    assert "3600" in end["fail"]["reason"]
-
-
 @pytest.mark.parametrize(
     "steps",
     [
@@ -114,17 +106,8 @@ def test_an_agent_that_is_ended_leaves_no_process(bakery: Shop, steps: tuple[Ste
 
 def test_a_stopped_run_cancels_the_turn(bakery: Shop) -> None:
     tool = update("tool_call", toolCallId="t", title="make", status="in_progress")
-    bakery.configure(
-        harnesses={"mine": {"acp": command(tool, "cancelled", result("cancelled", usage=USAGE))}}
-    )
-    bakery.task()
-    done = bakery.run(stop_at=lambda event: event.get("type") == "tool")
+    steps = (tool, "cancelled", result("cancelled", usage=USAGE))
+    done = run(bakery, *steps, stop_at=lambda event: event.get("type") == "tool")
     assert done.outcomes == ["interrupted"]
     (end,) = bakery.ledger("attempt_end")
     assert end["tok"]["in"] == 10
-
-
-def test_a_missing_agent_is_named_before_anything_starts(bakery: Shop) -> None:
-    bakery.task()
-    with pytest.raises(CubError, match="no-such-agent is not in PATH"):
-        bakery.run(harness="acp:no-such-agent --acp")

@@ -54,7 +54,7 @@ def test_an_agent_that_sleeps_through_a_limit_is_ended_and_waits_for_its_end(bak
         cat > /dev/null; test $(basename "$CUB_ATTEMPT") = 2 && echo x > x && exit 0
         echo '{"type":"limit","text":"retry after 3600s"}'; sleep 600""")
     bakery.task()
-    done = bakery.run(no_checks=True)
+    done = bakery.run()
     assert done.outcomes == ["rate_limited", "ok"]
     assert done.of("attempt_end")[0]["dur_s"] < 60
     (wait,) = done.clock.waits
@@ -74,7 +74,7 @@ def test_what_an_agent_says_when_it_is_ended_does_not_change_why(bakery: Shop) -
         if event["ev"] == "tick":
             bakery.clock.ahead += 300
 
-    done = bakery.run(no_checks=True, iterations=1, each=hurry)
+    done = bakery.run(iterations=1, each=hurry)
     assert [event["type"] for event in done.of("client")] == ["service", "text", "model", "tool"]
     assert done.outcomes == ["service_failed"]
     assert done.of("attempt_end")[0]["fail"]["reason"] == "HTTP 503"

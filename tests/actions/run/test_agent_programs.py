@@ -22,6 +22,8 @@ from cub.harness.custom_harness import make_custom_harness
 from cub.harness.gemini import GeminiHarness
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
+from cub.store.events import Event
+from tests.actions.helpers import put_programs
 from tests.actions.run.shop import Shop
 
 _MAKE = 'cat > /dev/null; echo x > "made-$CUB_TASK"'
@@ -127,11 +129,8 @@ def test_what_a_wrapper_or_a_shell_starts_is_not_known_before(bakery: Shop) -> N
 
 
 def test_the_path_is_the_one_that_the_client_gets(bakery: Shop, tmp_path: Path) -> None:
-    program = tmp_path / "bin" / "agent"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho x > made\n")
-    program.chmod(0o755)
-    path = {"PATH": f"{program.parent}:/usr/bin:/bin"}
+    folder = put_programs(tmp_path / "bin", "agent", script="echo x > made")
+    path = {"PATH": f"{folder}:/usr/bin:/bin"}
     _clients(bakery, mine={"argv": ["agent"], "env": path}, bare={"argv": ["agent"]})
     assert "agent is not in PATH" in _refused(bakery, harness="bare").message
     assert bakery.run(once=True).outcomes == ["ok"]
@@ -172,10 +171,11 @@ def _previewed(shop: Shop, harness: str, *, json: bool = False) -> int:
     return preview_run(stores, options, None, json=json)
 
 
-def previewed(shop: Shop, harness: str, capsys: pytest.CaptureFixture[str]) -> str:
+def _read_preview(shop: Shop, harness: str, capsys: pytest.CaptureFixture[str]) -> Event:
     """What a dry run prints as JSON."""
     _previewed(shop, harness, json=True)
-    return capsys.readouterr().out
+    found: Event = json.loads(capsys.readouterr().out)
+    return found
 
 
 def test_a_dry_run_tells_who_is_missing(bakery: Shop, capsys: pytest.CaptureFixture[str]) -> None:
@@ -189,20 +189,11 @@ def test_a_dry_run_tells_who_is_missing(bakery: Shop, capsys: pytest.CaptureFixt
     refused = "the agent gone can't be started: no-such-agent is not in PATH"
     said = f"This run would be refused: {refused} (hint: install it"
     assert said in capsys.readouterr().err
-    missing = json.loads(previewed(bakery, "gone,mine", capsys))["missing"]
+    missing = _read_preview(bakery, "gone,mine", capsys)["missing"]
     assert missing == [{"harness": "gone", "why": "no-such-agent is not in PATH"}]
 
 
 OTHER = make_custom_harness("mine", {"argv": ["mine"]})
-
-
-def install(shop: Shop, program: str, script: str) -> None:
-    path = shop.root.parent / "bin" / program
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    if str(path.parent) not in shop.environ["PATH"]:
-        shop.environ["PATH"] = f"{path.parent}:{shop.environ['PATH']}"
 
 
 def settings(root: Path, usd: float | None = None) -> RunSettings:
@@ -218,15 +209,15 @@ def warn(
 
 
 def test_a_version_is_what_the_program_prints(bakery: Shop) -> None:
-    install(bakery, "claude", "echo '2.1.330 (Claude Code)'")
-    install(bakery, "codex", "echo nothing")
+    bakery.install_program("claude", "echo '2.1.330 (Claude Code)'")
+    bakery.install_program("codex", "echo nothing")
     harnesses: list[Harness] = [ClaudeHarness(), CodexHarness(), OTHER]
     versions = read_agent_versions(harnesses, Project.load(bakery.root), bakery.environ)
     assert versions == {"claude": "2.1.330"}
 
 
 def test_a_version_is_asked_for_with_what_makes_the_agent_start_faster(bakery: Shop) -> None:
-    install(bakery, "gemini", "test $GEMINI_CLI_NO_RELAUNCH && echo 0.61.0")
+    bakery.install_program("gemini", "test $GEMINI_CLI_NO_RELAUNCH && echo 0.61.0")
     versions = read_agent_versions([GeminiHarness()], Project.load(bakery.root), bakery.environ)
     assert versions == {"gemini": "0.61.0"}
 
@@ -247,8 +238,7 @@ def test_a_file_that_an_agent_reads_in_part_is_named_once_before_a_run(
     bakery: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     message = '{"type": "item.completed", "item": {"type": "agent_message", "text": "I fail."}}'
-    install(
-        bakery,
+    bakery.install_program(
         "codex",
         f"test \"$1\" = --version && echo codex-cli 0.169.0; echo '{message}'; exit 1",
     )
@@ -256,14 +246,14 @@ def test_a_file_that_an_agent_reads_in_part_is_named_once_before_a_run(
     bakery.commit()
     bakery.task()
     text = "Codex does not read AGENTS.md to its end"
-    assert text in "".join(json.loads(previewed(bakery, "codex", capsys))["notices"])
+    assert text in "".join(_read_preview(bakery, "codex", capsys)["notices"])
     done = bakery.run(harness="codex", iterations=2)
     assert len(done.outcomes) == 2
     assert done.notices.count(text) == 1
 
 
 def test_a_run_names_the_agent_that_it_chose(bakery: Shop) -> None:
-    install(bakery, "codex", 'test "$1" = --version && echo codex-cli 0.1.0; exit 1')
+    bakery.install_program("codex", 'test "$1" = --version && echo codex-cli 0.1.0; exit 1')
     bakery.task()
     done = bakery.run(harness="auto", once=True)
     (start,) = done.of("run_start")
@@ -289,10 +279,10 @@ def test_the_model_that_the_key_decides_is_shown_before_a_run(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
     assert _previewed(builtin, "builtin") == 0
     assert "model: gpt-6-sol (OPENAI_API_KEY is set)\n" in capsys.readouterr().out
-    shown = json.loads(previewed(builtin, "builtin", capsys))
+    shown = _read_preview(builtin, "builtin", capsys)
     assert shown["model_choice"] == "gpt-6-sol (OPENAI_API_KEY is set)"
     builtin.configure(code={"model": "gpt-5"})
-    assert json.loads(previewed(builtin, "builtin", capsys))["model_choice"] == ""
+    assert _read_preview(builtin, "builtin", capsys)["model_choice"] == ""
 
 
 def test_a_dry_run_names_the_keys_to_set(builtin: Shop, capsys: pytest.CaptureFixture[str]) -> None:

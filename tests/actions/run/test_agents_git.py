@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.tasks.stores import install_git_files
-from cub.files import lock_project
+from tests.actions.reviews import commit
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Done, Shop
 from tests.actions.run.sound import require_told, seen
@@ -25,8 +24,7 @@ def _prepare(bakery: Shop) -> None:
     bakery.write("kept.txt", "kept\nand more\n")
     bakery.task()
     bakery.client("true")
-    with lock_project(bakery.root) as held:
-        install_git_files(held)
+    bakery.add_git_files()
     bakery.commit("stock")
     bakery.write("mine.txt", "mine\n")
 
@@ -175,8 +173,7 @@ def _with_module(shop: Shop, tmp_path: Path) -> None:
     module.mkdir()
     git(module, "init", "-q")
     (module / "inner.txt").write_text("inner\n")
-    git(module, "add", "-A")
-    git(module, "commit", "-qm", "inner")
+    commit(module)
     git(shop.root, *_ALLOW, "submodule", "add", "-q", str(module), "mod")
     git(shop.root, "commit", "-qm", "module")
     for key in ("user.name", "user.email"):
@@ -209,11 +206,9 @@ def test_a_repository_that_the_agent_makes_inside_is_seen(stocked: Shop) -> None
 
 
 def test_stores_that_git_ignores_are_in_no_commit(bakery: Shop) -> None:
-    bakery.task()
     bakery.write(".gitignore", ".cub/\n")
     bakery.commit("rules")
-    bakery.client(f"cat > /dev/null; {_COMMIT}")
-    done = bakery.run(no_checks=True, once=True)
+    done = bakery.run_agent(_COMMIT, once=True)
     assert bakery.log() == ["theirs", "rules", "start"]
     assert git(bakery.root, "ls-files", ".cub") == ""
     assert ".cub" not in done.notices

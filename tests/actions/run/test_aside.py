@@ -21,9 +21,7 @@ def beside(bakery: Shop) -> Shop:
 
 
 def test_work_is_checked_committed_and_brought_into_the_checkout(beside: Shop) -> None:
-    beside.write(".git/hooks/commit-msg", '#!/bin/sh\nprintf "\\nBy a hook\\n" >> "$1"\n').chmod(
-        0o755
-    )
+    beside.install_hook("commit-msg", 'printf "\\nBy a hook\\n" >> "$1"')
     beside.client("cat > /dev/null; pwd > where.txt; echo x > made.txt; echo 'Summary: baked'")
     before = see_checkout(beside)
     done = beside.run()
@@ -79,13 +77,9 @@ def test_nothing_that_an_agent_starts_outlives_its_attempt(beside: Shop) -> None
 
 @pytest.mark.parametrize(("folder", "is_named"), [(".claude", True), (".codex", False)])
 def test_agents_that_trust_projects_by_path_are_named(
-    beside: Shop, tmp_path: Path, folder: str, is_named: bool
+    beside: Shop, folder: str, is_named: bool
 ) -> None:
-    program = tmp_path / "bin" / "claude"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\nif [ $1 = --version ]; then echo 2.1.332; fi; exit 1\n")
-    program.chmod(0o755)
-    beside.environ["PATH"] = f"{program.parent}:{beside.environ['PATH']}"
+    beside.install_program("claude", "if [ $1 = --version ]; then echo 2.1.332; fi; exit 1")
     beside.write(f"{folder}/notes.md", "x\n")
     beside.commit()
     done = beside.run(harness="claude", once=True)

@@ -72,9 +72,8 @@ def test_whatever_becomes_of_cubs_folder_the_checkout_has_its_own(shop: Shop, sh
 def test_a_folder_in_the_place_of_the_lock_in_git_is_named_with_what_to_do(shop: Shop) -> None:
     lock = shop.root / ".git/cub-run.lock"
     lock.mkdir()
-    shop.client("cat > /dev/null; echo C > c.py")
     with pytest.raises(CubError) as error:
-        shop.run(checks=CHECK)
+        shop.run_agent("echo C > c.py", checks=CHECK)
     assert str(error.value) == f"{lock.as_posix()}: this is a directory, not a file"
     assert error.value.hint == f"delete it: rm -r {lock.as_posix()}"
 
@@ -93,8 +92,7 @@ def test_a_limit_of_the_machine_is_no_fault_of_the_task(shop: Shop, limit: str, 
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "bug in cub" not in done.stderr
-    shop.client("cat > /dev/null; echo C > c.py")
-    assert shop.run(checks=CHECK).end["ok"]
+    assert shop.run_agent("echo C > c.py", checks=CHECK).end["ok"]
     assert shop.status() == "closed"
     charged = [e for e in shop.ledger("attempt_end") if e.get("fail", {}).get("charge")]
     assert not charged

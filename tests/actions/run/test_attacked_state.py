@@ -11,10 +11,8 @@ import pytest
 
 from cub.actions.run.command_trust import read_executables
 from cub.actions.run.run_folders import RunFolder
-from cub.actions.tasks.stores import open_stores
 from cub.errors import CubError
 from cub.files.signed_state import find_project_state, read_signed
-from cub.project.project import Project
 from tests.actions.run.attacked import attack, prepare
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
@@ -56,7 +54,7 @@ def test_an_agent_can_not_trust_its_own_commands(shop: Shop, way: str) -> None:
     shop.commit("a check")
     trusts = f"{way} {_CUB} trust; {way} {_CUB} task edit s-1 --check 'touch PWN'"
     attack(shop, f"echo C > c.py; {trusts}; true")
-    found = read_executables(open_stores(Project.load(shop.root), "ida"), {})
+    found = read_executables(shop.stores, {})
     assert {one.section for one in found} == {"config", "checks"}
     assert not any(one.trusted for one in found)
 
@@ -116,8 +114,7 @@ def test_a_clone_brings_nothing_to_recover(shop: Shop, tmp_path: Path) -> None:
         (place / "run.json").write_text(json.dumps({"folder": str(other), "ended": False}))
         (place / "s-1/1/start.json").write_text(json.dumps(start))
         (place / "s-1/1/ended").write_text("1\n")
-    shop.client("true")
-    assert shop.run(no_checks=True, once=True).of("recovered") == []
+    assert shop.run_agent("true", no_checks=True, once=True).of("recovered") == []
     assert git(other, "rev-parse", "HEAD").strip() == head
     assert (other / "f").read_text() == "new\n"
 
@@ -127,15 +124,13 @@ def test_a_link_that_a_clone_brings_is_no_place_to_write(shop: Shop, tmp_path: P
     outside = tmp_path / "outside"
     outside.mkdir()
     (shop.cub / "runs").symlink_to(outside)
-    shop.client("true")
     with pytest.raises(CubError, match="leads out of the project"):
-        shop.run(no_checks=True)
+        shop.run_agent("true", no_checks=True)
     assert not [*outside.iterdir()]
 
 
 def test_a_file_of_another_place_is_not_believed(shop: Shop) -> None:
-    shop.client("true")
-    done = shop.run(no_checks=True, once=True)
+    done = shop.run_agent("true", no_checks=True, once=True)
     folder = RunFolder(shop.root, done.end["run"])
     other = folder.state.with_name("20260101-000000-abcd")
     other.mkdir()
@@ -145,8 +140,7 @@ def test_a_file_of_another_place_is_not_believed(shop: Shop) -> None:
 
 
 def test_nobody_else_can_read_what_decides(shop: Shop) -> None:
-    shop.client("true")
-    shop.run(no_checks=True, once=True)
+    shop.run_agent("true", no_checks=True, once=True)
     state = find_project_state(shop.root)
     modes = {
         path.stat().st_mode & 0o77 for path in (state, state / "runs", state.parents[1] / "key")
@@ -173,8 +167,7 @@ def test_without_a_place_for_its_state_no_run_begins(shop: Shop, tmp_path: Path)
 
 
 def test_a_damaged_key_costs_what_it_signed(shop: Shop) -> None:
-    shop.client("true")
-    shop.run(no_checks=True, once=True)
+    shop.run_agent("true", no_checks=True, once=True)
     key = find_project_state(shop.root).parents[1] / "key"
     os.truncate(key, 0)
     done = shop.run(no_checks=True, once=True)

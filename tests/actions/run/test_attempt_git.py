@@ -7,7 +7,7 @@ import pytest
 from tests.actions.run.shop import CHECK, Shop
 from tests.conftest import git
 
-MAKE = "cat > /dev/null; echo made > made.txt"
+MAKE = "echo made > made.txt"
 # What a hook or a check can write outside of its tree.
 _OUT = "out"
 
@@ -18,8 +18,7 @@ def stocked(bakery: Shop) -> Shop:
     out = bakery.root.parent / _OUT
     out.mkdir()
     bakery.configure(run={"writable": [out.as_posix()]})
-    hook = f"#!/bin/sh\necho hooked >> {out}/hooked\n"
-    bakery.write(".git/hooks/pre-commit", hook).chmod(0o755)
+    bakery.install_hook("pre-commit", f"echo hooked >> {out}/hooked")
     return bakery
 
 
@@ -31,8 +30,7 @@ def _read_out(shop: Shop, name: str = "hooked") -> str:
 @pytest.mark.parametrize("end", ["", "; exit 1"])
 def test_only_an_accepted_attempt_is_committed_and_hooks_run_then(stocked: Shop, end: str) -> None:
     change = "git config core.hooksPath /dev/null; git config user.name Robot"
-    stocked.client(f"{MAKE}; {change}{end}")
-    done = stocked.run(checks=CHECK, once=True)
+    done = stocked.run_agent(f"{MAKE}; {change}{end}", checks=CHECK, once=True)
     assert done.outcomes == ["harness_exit" if end else "ok"]
     assert git(stocked.root, "log", "-1", "--format=%an") == "t\n"
     assert _read_out(stocked) == ("" if end else "hooked\n")
@@ -50,9 +48,10 @@ def test_only_an_accepted_attempt_is_committed_and_hooks_run_then(stocked: Shop,
 def test_a_hook_that_an_attempt_writes_does_not_run(stocked: Shop, plant: str, who: str) -> None:
     """Checks run what agents wrote, before the agent and after it."""
     plant = plant.replace("H", f"touch {stocked.root.parent / _OUT}/smuggled")
-    stocked.client(f"{MAKE}; {plant}; true" if who == "agent" else MAKE)
     checks = CHECK if who == "agent" else f"{plant}; {CHECK}"
-    done = stocked.run(checks=checks, once=True)
+    done = stocked.run_agent(
+        f"{MAKE}; {plant}; true" if who == "agent" else MAKE, checks=checks, once=True
+    )
     assert done.outcomes == ["ok"]
     assert _read_out(stocked, "smuggled") == ""
     assert _read_out(stocked) == "hooked\n"
@@ -64,7 +63,7 @@ def test_a_hook_of_the_projects_files_runs_as_it_was_before_the_attempt(stocked:
     git(stocked.root, "config", "core.hooksPath", "hooks")
     git(stocked.root, "add", "hooks")
     git(stocked.root, "commit", "-qm", "hooks", "--no-verify")
-    stocked.client(f"{MAKE}; echo exit 9 > hooks/pre-commit")
-    assert stocked.run(no_checks=True, once=True).outcomes == ["ok"]
+    done = stocked.run_agent(f"{MAKE}; echo exit 9 > hooks/pre-commit", no_checks=True, once=True)
+    assert done.outcomes == ["ok"]
     assert _read_out(stocked) == "hooked\n"
     assert (stocked.root / "hooks/pre-commit").read_text() == "exit 9\n"

@@ -41,8 +41,7 @@ def shop(copy_shop: CopyShop) -> Shop:
 
 def _attempt(shop: Shop, agent: str, title: str = "Heat twice", *, allows: bool = False) -> Done:
     shop.task(title=title)
-    shop.client(f"cat > /dev/null; {agent}")
-    return shop.run(checks=MAKE, once=True, allow_check_changes=allows)
+    return shop.run_agent(agent, checks=MAKE, once=True, allow_check_changes=allows)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +114,8 @@ def test_the_tests_as_they_were_may_show_that_the_work_is_sound(shop: Shop) -> N
 
 def test_a_check_that_found_no_test_before_has_no_definition_to_return_to(shop: Shop) -> None:
     shop.task(checks=["test -f new.txt && make -s test || { echo no tests ran in 0.01s; exit 5; }"])
-    shop.client("cat > /dev/null; echo > new.txt; printf 'test:\\n\\ttrue\\n' > Makefile")
-    assert shop.run(once=True).outcomes == ["ok"]
+    done = shop.run_agent("echo > new.txt; printf 'test:\\n\\ttrue\\n' > Makefile", once=True)
+    assert done.outcomes == ["ok"]
 
 
 @pytest.mark.parametrize(
@@ -133,9 +132,7 @@ def test_a_package_has_definitions_of_its_own(shop: Shop, change: str, outcome: 
     shop.write("made.txt", "twice\n")
     shop.commit("libs")
     loss = "echo once > made.txt; " if outcome != "ok" else ""
-    shop.client(f"cat > /dev/null; {loss}{change}")
-    shop.task()
-    assert shop.run(checks="make test", once=True).outcomes == [outcome]
+    assert shop.run_agent(f"{loss}{change}", checks="make test", once=True).outcomes == [outcome]
 
 
 def test_tests_that_are_gone_fail_the_attempt(shop: Shop) -> None:

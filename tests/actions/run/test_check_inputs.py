@@ -46,9 +46,8 @@ def test_it_is_told_in_the_event_and_in_the_commit(
     shop: Shop, agent: str, checks: str, told: str
 ) -> None:
     """21: nobody was told."""
-    shop.client(f"cat > /dev/null; {agent}")
     shop.configure(run={"allow_removed_tests": True})
-    done = shop.run(checks=checks, once=True)
+    done = shop.run_agent(agent, checks=checks, once=True)
     assert done.outcomes == ["ok"]
     assert told in done.of("attempt_end")[0]["obs"]
     assert told in done.notices
@@ -58,8 +57,7 @@ def test_it_is_told_in_the_event_and_in_the_commit(
 
 
 def test_what_changes_nothing_of_it_is_not_told(shop: Shop) -> None:
-    shop.client("cat > /dev/null; echo C > c.py; touch check.sh")
-    done = shop.run(checks=CHECK, once=True)
+    done = shop.run_agent("echo C > c.py; touch check.sh", checks=CHECK, once=True)
     assert "obs" not in done.of("attempt_end")[0]
     assert git(shop.root, "log", "-1", "--format=%b", "--grep", "task(s-1)") == "\n"
 
@@ -77,9 +75,8 @@ def test_what_changes_nothing_of_it_is_not_told(shop: Shop) -> None:
     ),
 )
 def test_what_is_protected_fails_the_attempt(shop: Shop, pattern: str, agent: str) -> None:
-    shop.client(f"cat > /dev/null; echo C > c.py; {agent}")
     shop.configure(run={"protect": [pattern]})
-    done = shop.run(checks=(CHECK, "./tools/lint"), once=True)
+    done = shop.run_agent(f"echo C > c.py; {agent}", checks=(CHECK, "./tools/lint"), once=True)
     assert done.outcomes == ["protected"]
     reason = done.of("attempt_end")[0]["fail"]["reason"]
     assert "was changed, which run.protect forbids" in reason
@@ -90,8 +87,8 @@ def test_what_is_protected_fails_the_attempt(shop: Shop, pattern: str, agent: st
 
 def test_an_agent_that_loosens_it_changes_nothing_in_this_run(shop: Shop) -> None:
     shop.configure(run={"protect": ["check.sh"]})
-    shop.client("cat > /dev/null; rm .cub/config.yaml; echo true > check.sh")
-    assert shop.run(checks=CHECK, iterations=2).outcomes == ["protected", "protected"]
+    done = shop.run_agent("rm .cub/config.yaml; echo true > check.sh", checks=CHECK, iterations=2)
+    assert done.outcomes == ["protected", "protected"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.actions.helpers import put_programs
 from tests.actions.run.shop import Shop
 from tests.conftest import git
 
-WRITE = 'cat > /dev/null; echo "$CUB_TASK" > "$CUB_TASK.txt"'
+WRITE = 'echo "$CUB_TASK" > "$CUB_TASK.txt"'
 PYPROJECT = (
     '[project]\nname = "oven"\n[tool.mypy]\nstrict = true\n[tool.pytest.ini_options]\n[tool.ruff]\n'
 )
@@ -66,22 +66,6 @@ def test_what_is_proposed_can_be_set(bakery: Shop) -> None:
     assert root.to_python() == ["cd 'packages/a b' && npm test"]
 
 
-def test_a_project_that_names_none_proposes_none(bakery: Shop) -> None:
-    bakery.write("notes.txt", "")
-    assert propose(bakery) == {}
-
-
-def test_the_prompt_names_what_the_map_does(bakery: Shop) -> None:
-    bakery.write("pyproject.toml", PYPROJECT)
-    bakery.write("src/oven/__init__.py", "")
-    bakery.commit("manifests")
-    bakery.client(WRITE)
-    bakery.task()
-    done = bakery.run(no_checks=True)
-    prompt = (bakery.attempt(done.end["run"]) / "prompt.md").read_text()
-    assert "lint): `mypy src`; `pytest`; `ruff check`\n" in prompt
-
-
 @pytest.mark.parametrize(
     ("commit", "ends"),
     [
@@ -92,11 +76,15 @@ def test_the_prompt_names_what_the_map_does(bakery: Shop) -> None:
         ),
     ],
 )
-def test_the_prompt_says_who_commits(bakery: Shop, commit: bool, ends: str) -> None:
+def test_the_prompt_names_what_the_map_does_and_who_commits(
+    bakery: Shop, commit: bool, ends: str
+) -> None:
+    bakery.write("pyproject.toml", PYPROJECT)
+    bakery.write("src/oven/__init__.py", "")
+    bakery.commit("manifests")
     bakery.configure(run={"commit": commit})
-    bakery.client(WRITE)
-    bakery.task()
-    done = bakery.run(no_checks=True)
-    prompt = (bakery.attempt(done.end["run"]) / "prompt.md").read_text()
+    done = bakery.run_agent(WRITE, no_checks=True)
+    prompt = bakery.read_prompt(done)
+    assert "lint): `mypy src`; `pytest`; `ruff check`\n" in prompt
     assert prompt.endswith(ends)
     assert "- Inside a run, closing is a request" in prompt

@@ -46,8 +46,7 @@ def test_one_task_by_its_id_or_its_end(shelf: Shop) -> None:
 
 
 def test_a_task_that_fails_is_tried_as_often_as_others(shelf: Shop) -> None:
-    shelf.client("exit 1")
-    assert _taken(shelf.run(task="s-2")) == ["s-2"] * 3
+    assert _taken(shelf.run_agent("exit 1", task="s-2")) == ["s-2"] * 3
     assert shelf.status("s-2") == "parked"
 
 
@@ -134,8 +133,7 @@ def test_hidden_variables_reach_neither_client_nor_check(shelf: Shop) -> None:
 
 def test_hidden_variables_do_not_reach_hooks_either(shelf: Shop) -> None:
     shelf.environ |= {"AWS_KEY": "secret"}
-    hook = shelf.write(".git/hooks/pre-commit", f"#!/bin/sh\nenv > {shelf.root.parent}/out/hook\n")
-    hook.chmod(0o755)
+    shelf.install_hook("pre-commit", f"env > {shelf.root.parent}/out/hook")
     _given(shelf, hide_env=["AWS_*"])
     assert "secret" not in (shelf.root.parent / "out/hook").read_text()
 
@@ -190,6 +188,5 @@ def test_the_model_of_the_configuration_is_taken(shelf: Shop) -> None:
 
 def test_cub_is_in_the_path_of_a_client(shelf: Shop) -> None:
     shelf.environ["PATH"] = "/usr/bin:/bin"
-    shelf.client("cat > /dev/null; cub task show s-1 > shown.txt")
-    assert shelf.run(task="s-1").outcomes == ["ok"]
+    assert shelf.run_agent("cub task show s-1 > shown.txt", task="s-1").outcomes == ["ok"]
     assert "Do s-1" in (shelf.root / "shown.txt").read_text()

@@ -15,11 +15,9 @@ from cub.actions.run.command_trust import (
     trust_checks,
     trust_project,
 )
-from cub.actions.tasks.stores import Stores, open_stores
 from cub.actions.tasks.task_edits import edit_task
 from cub.actions.tasks.task_fields import TaskFields
 from cub.errors import CubError
-from cub.project.project import Project
 from cub.project.trust_store import load_trust, save_trust
 from cub.store.events import Event
 from tests.actions.run.shop import Shop
@@ -49,8 +47,11 @@ def stall(bakery: Shop, state: Path) -> Shop:
     return bakery
 
 
-def _stores(shop: Shop) -> Stores:
-    return open_stores(Project.load(shop.root), "ida")
+@pytest.fixture
+def trusted(stall: Shop) -> Shop:
+    """The same, and the person has agreed to all of it."""
+    trust_project(stall.stores, {})
+    return stall
 
 
 def _refused(shop: Shop, **asked: Any) -> Sequence[str]:
@@ -89,47 +90,43 @@ def _says(shop: Shop) -> str:
 
 def test_what_nobody_agreed_to_has_not_changed(stall: Shop) -> None:
     assert _says(stall) == "the commands of this project are not trusted"
-    trust_checks(_stores(stall), ["test -f made-s-1"])  # as `cub task add --check` does
+    trust_checks(stall.stores, ["test -f made-s-1"])  # as `cub task add --check` does
     assert _says(stall) == "the commands of this project are not trusted"
 
 
-def test_what_changed_since_it_was_agreed_to_is_said_to_have_changed(stall: Shop) -> None:
-    trust_project(_stores(stall), {})
-    stall.configure(run={"checks": ["true"]})
-    assert _says(stall) == "the commands of this project changed since you trusted them"
-    save_trust(stall.root, None)
-    assert _says(stall) == "the commands of this project are not trusted"
+def test_what_changed_since_it_was_agreed_to_is_said_to_have_changed(trusted: Shop) -> None:
+    trusted.configure(run={"checks": ["true"]})
+    assert _says(trusted) == "the commands of this project changed since you trusted them"
+    save_trust(trusted.root, None)
+    assert _says(trusted) == "the commands of this project are not trusted"
 
 
-def test_a_new_check_of_a_task_is_not_trusted_yet_and_nothing_else_changed(stall: Shop) -> None:
-    trust_project(_stores(stall), {})
-    stall.task("s-2", checks=["test -f made-s-2"])
-    assert _says(stall) == "a task has an untrusted check"
-    stall.task("s-3", checks=["test -f made-s-3"])
-    assert _says(stall) == "tasks have 2 untrusted checks"
+def test_a_new_check_of_a_task_is_not_trusted_yet_and_nothing_else_changed(trusted: Shop) -> None:
+    trusted.task("s-2", checks=["test -f made-s-2"])
+    assert _says(trusted) == "a task has an untrusted check"
+    trusted.task("s-3", checks=["test -f made-s-3"])
+    assert _says(trusted) == "tasks have 2 untrusted checks"
 
 
 def test_what_was_agreed_to_runs(stall: Shop) -> None:
-    found = trust_project(_stores(stall), {})
+    found = trust_project(stall.stores, {})
     config = [one.facts["key"] for one in found if one.section == "config"]
     assert config == ["run.checks", "harnesses.mine"]
     assert _runs(stall) == ["ok"]
 
 
-def test_it_is_of_this_project_alone(stall: Shop, tmp_path: Path) -> None:
-    trust_project(_stores(stall), {})
-    other = Shop(tmp_path / "other", stall.environ)
+def test_it_is_of_this_project_alone(trusted: Shop, tmp_path: Path) -> None:
+    other = Shop(tmp_path / "other", trusted.environ)
     other.root.mkdir()
     git(other.root, "init", "-q")
-    other.write(".cub/config.yaml", (stall.cub / "config.yaml").read_bytes())
+    other.write(".cub/config.yaml", (trusted.cub / "config.yaml").read_bytes())
     other.task()
     assert _refused(other)
 
 
-def test_taken_back_it_does_not_run(stall: Shop) -> None:
-    trust_project(_stores(stall), {})
-    save_trust(stall.root, None)
-    assert len(_refused(stall)) == 3
+def test_taken_back_it_does_not_run(trusted: Shop) -> None:
+    save_trust(trusted.root, None)
+    assert len(_refused(trusted)) == 3
 
 
 @pytest.mark.parametrize(
@@ -143,41 +140,37 @@ def test_taken_back_it_does_not_run(stall: Shop) -> None:
         {"checks": []},
     ],
 )
-def test_any_change_of_what_runs_asks_again(stall: Shop, change: dict[str, Any]) -> None:
-    trust_project(_stores(stall), {})
-    stall.configure(run=change)
+def test_any_change_of_what_runs_asks_again(trusted: Shop, change: dict[str, Any]) -> None:
+    trusted.configure(run=change)
     with pytest.raises(CubError, match="changed since"):
-        stall.run(trust=False)
+        trusted.run(trust=False)
 
 
 def test_another_client_or_another_argument_asks_again(stall: Shop) -> None:
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     stall.client(f"{_MAKE}; true")
     assert any(line.startswith("harnesses.mine") for line in _refused(stall))
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     stall.client("true", "another")
     assert any(line.startswith("harnesses.another") for line in _refused(stall))
 
 
-def test_what_does_not_run_changes_nothing(stall: Shop) -> None:
-    trust_project(_stores(stall), {})
-    stall.configure(run={"checks": ["test -f kept.txt"], "max_attempts": 7}, map={"tokens": 9})
-    assert _runs(stall) == ["ok"]
+def test_what_does_not_run_changes_nothing(trusted: Shop) -> None:
+    trusted.configure(run={"checks": ["test -f kept.txt"], "max_attempts": 7}, map={"tokens": 9})
+    assert _runs(trusted) == ["ok"]
 
 
-def test_a_profile_is_a_part_of_it(stall: Shop) -> None:
-    trust_project(_stores(stall), {})
-    stall.configure(profiles={"night": {"run": {"checks": ["touch ../ran"]}}})
-    shown = _refused(stall)
+def test_a_profile_is_a_part_of_it(trusted: Shop) -> None:
+    trusted.configure(profiles={"night": {"run": {"checks": ["touch ../ran"]}}})
+    shown = _refused(trusted)
     assert 'profiles.night.run.checks: ["touch ../ran"]' in shown
 
 
-def test_checks_of_tasks_are_agreed_to_one_by_one(stall: Shop) -> None:
-    trust_project(_stores(stall), {})
-    stall.task("s-2", checks=["test -f made-s-2", "test -f made-s-1"])
-    assert list(_refused(stall)) == ["a task's check: test -f made-s-2"]
-    stall.task("s-3", status="closed", checks=["touch ../ran"])
-    assert list(_refused(stall)) == ["a task's check: test -f made-s-2"]
+def test_checks_of_tasks_are_agreed_to_one_by_one(trusted: Shop) -> None:
+    trusted.task("s-2", checks=["test -f made-s-2", "test -f made-s-1"])
+    assert list(_refused(trusted)) == ["a task's check: test -f made-s-2"]
+    trusted.task("s-3", status="closed", checks=["touch ../ran"])
+    assert list(_refused(trusted)) == ["a task's check: test -f made-s-2"]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +190,7 @@ def test_a_check_is_one_however_json_spells_it(
     line = f'{{"id": "s-1", "title": "a", "status": "open", {spelled}}}\n'
     bakery.write(".cub/tasks.jsonl", line)
     assert list(_refused(bakery, harness="scripted")) == ["a task's check: touch ../ran"]
-    found = read_executables(_stores(bakery), {})
+    found = read_executables(bakery.stores, {})
     assert [one.content for one in found if one.section == "checks"] == ["touch ../ran"]
     assert not (tmp_path / "ran").exists()
     assert not state.exists()
@@ -255,17 +248,17 @@ def test_a_check_that_is_spelled_oddly_and_comes_meanwhile_does_not_run(stall: S
     stall.write("line", line + "\n")
     stall.commit("line")
     stall.client(f"{_MAKE}; test $CUB_TASK = s-2 || cat line >> .cub/tasks.jsonl")
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     stall.run(trust=False)
     assert not (stall.root.parent / "ran").exists()
 
 
 def test_a_check_that_comes_while_the_run_is_under_way_does_not_run(stall: Shop) -> None:
     """By hand, by a merge, or by the agent itself: nobody has seen it."""
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     line = '{"id": "s-2", "title": "Two", "status": "open", "checks": ["touch ../ran"]}'
     stall.client(f"{_MAKE}; test $CUB_TASK = s-2 || echo '{line}' >> .cub/tasks.jsonl")
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     stall.run(trust=False)
     assert not (stall.root.parent / "ran").exists()
 
@@ -273,7 +266,7 @@ def test_a_check_that_comes_while_the_run_is_under_way_does_not_run(stall: Shop)
 @pytest.mark.thorough
 def test_a_check_that_the_agent_gives_its_own_task_does_not_run(stall: Shop) -> None:
     stall.client(f"{_MAKE}; sed -i 's/test -f made-s-1/touch ..\\/ran/' .cub/tasks.jsonl; exit 1")
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     stall.run(trust=False)
     assert not (stall.root.parent / "ran").exists()
 
@@ -321,22 +314,20 @@ def test_to_agree_on_the_command_line_is_for_once(stall: Shop, state: Path) -> N
     assert _refused(stall)
 
 
-def test_a_check_that_a_person_adds_is_agreed_to(stall: Shop, cub: Cub, state: Path) -> None:
-    trust_project(_stores(stall), {})
+def test_a_check_that_a_person_adds_is_agreed_to(trusted: Shop, cub: Cub, state: Path) -> None:
     added = cub("task", "add", "More", "--check", "test -f kept.txt", XDG_STATE_HOME=str(state))
     assert added.code == 0
     edited = cub("task", "edit", "s-1", "--check", "test -e kept.txt", XDG_STATE_HOME=str(state))
     assert edited.code == 0
-    assert _runs(stall) == ["ok"]
+    assert _runs(trusted) == ["ok"]
 
 
-def test_a_check_that_is_added_in_an_attempt_is_not(stall: Shop, cub: Cub, state: Path) -> None:
-    trust_project(_stores(stall), {})
-    mailbox = enter_attempt(stall.root, "s-1")
-    inside = {"XDG_STATE_HOME": str(state), "CUB_ROOT": str(stall.root)}
+def test_a_check_that_is_added_in_an_attempt_is_not(trusted: Shop, cub: Cub, state: Path) -> None:
+    mailbox = enter_attempt(trusted.root, "s-1")
+    inside = {"XDG_STATE_HOME": str(state), "CUB_ROOT": str(trusted.root)}
     assert cub("task", "add", "More", "--check", "touch ../ran", **inside).code == 0
     shutil.rmtree(mailbox)
-    assert list(_refused(stall)) == ["a task's check: touch ../ran"]
+    assert list(_refused(trusted)) == ["a task's check: touch ../ran"]
 
 
 def test_an_agent_can_not_agree_for_the_person(stall: Shop, cub: Cub, state: Path) -> None:
@@ -352,17 +343,17 @@ def test_an_agent_can_not_agree_for_the_person(stall: Shop, cub: Cub, state: Pat
     "data", keep_few(["", "{", "[]", '{"projects": 7}', '{"projects": {"%s": 7}}'], 3)
 )
 def test_a_damaged_memory_asks_again(stall: Shop, state: Path, data: str) -> None:
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     (file,) = state.rglob("trust.json")
     file.write_text(data.replace("%s", str(stall.root)))
     assert len(_refused(stall)) == 3
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     assert _runs(stall) == ["ok"]
 
 
 def test_an_agent_that_changes_the_configuration_is_asked_about_next_time(stall: Shop) -> None:
     stall.client(f"{_MAKE}; sed -i 's/test -f kept.txt/touch ..\\/ran/' .cub/config.yaml")
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     stall.task("s-2")
     stall.commit("stall")
     stall.run(trust=False)
@@ -373,12 +364,12 @@ def test_an_agent_that_changes_the_configuration_is_asked_about_next_time(stall:
 
 def test_a_check_that_a_person_gives_a_waiting_task_counts_when_it_is_begun(stall: Shop) -> None:
     stall.task("s-2", checks=["test -f made-s-2"])
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
 
     def each(event: Event) -> None:
         if event["ev"] == "attempt_start" and event["task"] == "s-1":
-            edit_task(_stores(stall), "s-2", TaskFields(checks=["test -f other"]))
-            trust_checks(_stores(stall), ["test -f other"])
+            edit_task(stall.stores, "s-2", TaskFields(checks=["test -f other"]))
+            trust_checks(stall.stores, ["test -f other"])
 
     done = stall.run(trust=False, each=each, iterations=2)
     assert done.outcomes == ["ok", "checks_failed"]
@@ -406,38 +397,38 @@ def _write_settings(shop: Shop, text: str, path: str = _SETTINGS) -> None:
 def test_files_that_agents_execute_need_approval_with_all_else(stall: Shop) -> None:
     _write_settings(stall, '{"hooks": {}}')
     assert f"a file of an agent: {_SETTINGS} (not trusted)" in _refused(stall)
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     assert _runs(stall) == ["ok"]
 
 
 def test_a_changed_or_added_file_of_an_agent_is_refused_alone(stall: Shop) -> None:
     _write_settings(stall, '{"hooks": {}}')
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     _write_settings(stall, '{"hooks": {"a": 1}}')
     _write_settings(stall, "{}", ".mcp.json")
     assert sorted(_refused(stall)) == [
         f"a file of an agent: {_SETTINGS} (changed since you trusted it)",
         "a file of an agent: .mcp.json (not trusted)",
     ]
-    found = read_executables(_stores(stall), {})
+    found = read_executables(stall.stores, {})
     untrusted = [one.facts["path"] for one in found if not one.trusted]
     assert sorted(untrusted) == [_SETTINGS, ".mcp.json"]
-    shown = {one.line: one.text for one in trust_project(_stores(stall), {})}
+    shown = {one.line: one.text for one in trust_project(stall.stores, {})}
     line = f"a file of an agent: {_SETTINGS} (changed since you trusted it)"
     assert shown[line] == '{"hooks": {"a": 1}}'
-    assert all(one.trusted for one in read_executables(_stores(stall), {}))
+    assert all(one.trusted for one in read_executables(stall.stores, {}))
 
 
 def test_the_base_has_to_have_the_approved_files(stall: Shop) -> None:
     """The agent of a place would execute what is committed."""
     _write_settings(stall, '{"hooks": {"committed": 1}}')
     stall.write(_SETTINGS, '{"hooks": {}}')
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     assert list(_refused(stall)) == [
         f"a file of an agent: {_SETTINGS} (changed since you trusted it)"
     ]
     git(stall.root, "checkout", "-q", "--", _SETTINGS)
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     assert _runs(stall) == ["ok"]
 
 
@@ -448,7 +439,7 @@ def test_the_next_agent_does_not_start_with_settings_that_an_attempt_wrote(
     _write_settings(stall, '{"hooks": {}}')
     stall.client(f"{_MAKE}; echo '{{}}' > .mcp.json")
     stall.task("s-2")
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     done = stall.run(trust=trust)
     assert (done.outcomes, done.end["end"], done.end["ok"]) == (
         ["ok", "untrusted"], "untrusted", False,
@@ -456,7 +447,7 @@ def test_the_next_agent_does_not_start_with_settings_that_an_attempt_wrote(
     assert done.end["why"] == "a file of an agent: .mcp.json (not trusted)"
     assert "cub trust" in done.end["hint"]
     assert (stall.status("s-2"), stall.dirt()) == ("open", "")
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
     assert _runs(stall) == ["ok"]
 
 
@@ -464,7 +455,7 @@ def test_a_file_that_changes_while_a_run_goes_on_is_not_executed(stall: Shop) ->
     stall.write(_SETTINGS, '{"hooks": {}}')
     stall.task("s-2")
     stall.commit("settings")
-    trust_project(_stores(stall), {})
+    trust_project(stall.stores, {})
 
     def each(event: Event) -> None:
         if event["ev"] == "task_state" and event["task"] == "s-1":
@@ -479,6 +470,6 @@ def test_a_file_that_changes_while_a_run_goes_on_is_not_executed(stall: Shop) ->
 def test_what_was_shown_is_what_is_trusted(stall: Shop) -> None:
     """A file that changes after `cub trust` has read it is not trusted."""
     _write_settings(stall, '{"hooks": {}}')
-    shown = [one for one in trust_project(_stores(stall), {}) if one.section == "files"]
+    shown = [one for one in trust_project(stall.stores, {}) if one.section == "files"]
     assert load_trust(stall.root).files == {one.facts["path"]: one.content for one in shown}
     assert [one.text for one in shown] == ['{"hooks": {}}']

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 import psutil
 import pytest
 
-from cub.actions.tasks.stores import install_git_files
-from cub.files import lock_project
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.actions.run.sound import require_told, seen, size
@@ -154,8 +152,7 @@ def _prepare(bakery: Shop) -> None:
     bakery.task()
     bakery.client("true")
     bakery.script({"s-1": [{}]})
-    with lock_project(bakery.root) as held:
-        install_git_files(held)
+    bakery.add_git_files()
     bakery.commit("stock")
     bakery.write("mine.txt", "mine\n")
 
@@ -236,8 +233,7 @@ def test_what_an_agent_leaves_running_is_ended(stocked: Shop) -> None:
 def test_of_a_flood_little_is_shown(stocked: Shop, kind: str) -> None:
     words = "flood " * (200 if kind == "text" else 1)
     line = json.dumps({"type": kind, "text": words})
-    stocked.client(f"{_MAKE}; yes '{line}' | head -c 6000000; echo Status: done")
-    done = stocked.run()
+    done = stocked.run_agent(f"{_MAKE}; yes '{line}' | head -c 6000000; echo Status: done")
     shown = done.of("client")
     assert len(shown) < 5_100
     assert sum(len(event.get("text", "")) for event in shown) < 5 << 20

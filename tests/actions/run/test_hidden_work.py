@@ -27,12 +27,18 @@ def _list_committed(shop: Shop) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "expose", ["rm .gitignore", "rm .gitignore; git add -A -f; git commit -qm wip"]
+    "expose",
+    [
+        "rm .gitignore",
+        "rm .gitignore; git add -A -f; git commit -qm wip",
+        "echo theirs > secret.env; git add -f secret.env",
+    ],
 )
 def test_what_was_ignored_before_is_not_committed(shop: Shop, expose: str) -> None:
     """R24: it was, without a word. It is no part of the place, and keeps its content."""
-    shop.client(f"cat > /dev/null; test ! -e secret.env && echo C > c.py; {expose}")
-    done = shop.run(checks=CHECK, once=True)
+    done = shop.run_agent(
+        f"test ! -e secret.env && echo C > c.py; {expose}", checks=CHECK, once=True
+    )
     assert done.outcomes == ["ok"]
     assert "c.py" in git(shop.root, "ls-files")
     assert not _list_committed(shop) & {"secret.env", "private/key", "notes.txt"}
@@ -54,8 +60,7 @@ def test_what_was_ignored_before_is_not_committed(shop: Shop, expose: str) -> No
 )
 def test_work_that_the_attempt_hides_from_git_fails_it(shop: Shop, hide: str) -> None:
     """R08: the task was closed, and the commit lacked what the check had seen."""
-    shop.client(f"cat > /dev/null; echo more >> a.py; {hide}")
-    done = shop.run(checks=CHECK, once=True)
+    done = shop.run_agent(f"echo more >> a.py; {hide}", checks=CHECK, once=True)
     assert done.outcomes == ["commit_failed"]
     assert "no commit would have" in done.of("attempt_end")[0]["fail"]["reason"]
 
@@ -70,20 +75,22 @@ def test_work_that_the_attempt_hides_from_git_fails_it(shop: Shop, hide: str) ->
     ],
 )
 def test_what_tools_and_settings_leave_does_not(shop: Shop, leave: str) -> None:
-    shop.client(f"cat > /dev/null; echo C > c.py; {leave}")
-    assert shop.run(checks=CHECK, once=True).outcomes == ["ok"]
+    assert shop.run_agent(f"echo C > c.py; {leave}", checks=CHECK, once=True).outcomes == ["ok"]
 
 
 def test_the_persons_own_rules_hide_no_work(shop: Shop) -> None:
     shop.write(".git/info/exclude", "local/\n")
-    shop.client("cat > /dev/null; echo C > c.py; mkdir local; echo D > local/d.py")
-    assert shop.run(checks=CHECK, once=True).outcomes == ["ok"]
+    done = shop.run_agent(
+        "echo C > c.py; mkdir local; echo D > local/d.py", checks=CHECK, once=True
+    )
+    assert done.outcomes == ["ok"]
 
 
 def test_new_files_in_a_place_that_the_person_ignores_are_told(shop: Shop) -> None:
     shop.write(".gitignore", "secret.env\nprivate/\nbuild/\nlocal/\n")
     git(shop.root, "commit", "-qam", "more rules")
-    shop.client("cat > /dev/null; echo C > c.py; mkdir local; echo D > local/d.py")
-    done = shop.run(checks=CHECK, once=True)
+    done = shop.run_agent(
+        "echo C > c.py; mkdir local; echo D > local/d.py", checks=CHECK, once=True
+    )
     assert done.outcomes == ["ok"]
     assert "local/: new, and ignored by git, so not part of the commit" in done.notices

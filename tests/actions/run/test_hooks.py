@@ -12,11 +12,7 @@ from tests.actions.run.shop import CHECK, Shop, surroundings
 from tests.actions.run.sound import commits, require_told, seen
 from tests.conftest import git
 
-_MAKE = 'cat > /dev/null; echo made > "made-$CUB_TASK.txt"; echo more >> kept.txt'
-
-
-def _hook(shop: Shop, name: str, shell: str) -> None:
-    shop.write(f".git/hooks/{name}", f"#!/bin/sh\n{shell}\n").chmod(0o755)
+_MAKE = 'echo made > "made-$CUB_TASK.txt"; echo more >> kept.txt'
 
 
 def _reason(shop: Shop) -> str:
@@ -24,11 +20,9 @@ def _reason(shop: Shop) -> str:
 
 
 def test_a_hook_that_refuses_is_heard(bakery: Shop) -> None:
-    _hook(bakery, "pre-commit", "echo 'bread has no crust' >&2; exit 1")
-    bakery.client(_MAKE)
-    bakery.task()
+    bakery.install_hook("pre-commit", "echo 'bread has no crust' >&2; exit 1")
     before = seen(bakery)
-    done = bakery.run(once=True)
+    done = bakery.run_agent(_MAKE, once=True)
     (end,) = require_told(bakery, done)
     assert (done.outcomes, bakery.status()) == (["commit_failed"], "retry")
     assert end["fail"]["charge"]
@@ -38,7 +32,7 @@ def test_a_hook_that_refuses_is_heard(bakery: Shop) -> None:
 
 
 def test_the_next_attempt_is_told_what_a_hook_said(bakery: Shop) -> None:
-    _hook(bakery, "commit-msg", "test -e crust || { echo 'bread has no crust'; exit 1; }")
+    bakery.install_hook("commit-msg", "test -e crust || { echo 'bread has no crust'; exit 1; }")
     bakery.client(
         'cat > prompt; grep -q "has no crust" prompt && touch crust; rm prompt; echo x > f'
     )
@@ -49,12 +43,10 @@ def test_the_next_attempt_is_told_what_a_hook_said(bakery: Shop) -> None:
 
 
 def test_three_commits_that_fail_in_a_row_stop_the_run(bakery: Shop) -> None:
-    _hook(bakery, "pre-commit", "echo $(date +%N) no >&2; exit 1")
-    bakery.client(_MAKE)
+    bakery.install_hook("pre-commit", "echo $(date +%N) no >&2; exit 1")
     bakery.configure(run={"max_attempts": 1})
-    for number in range(5):
-        bakery.task(f"s-{number}")
-    done = bakery.run()
+    bakery.add_tasks(5)
+    done = bakery.run_agent(_MAKE)
     assert done.outcomes == ["commit_failed"] * 3
     assert done.end["end"] == "machine"
 
@@ -64,11 +56,9 @@ def test_no_hook_is_skipped_and_none_is_asked_twice(bakery: Shop) -> None:
     heard.mkdir()
     kinds = ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit")
     for kind in kinds:
-        _hook(bakery, kind, f"echo {kind} >> {heard}/names")
-    bakery.client(_MAKE)
+        bakery.install_hook(kind, f"echo {kind} >> {heard}/names")
     bakery.configure(run={"writable": [heard.as_posix()]})
-    bakery.task()
-    assert bakery.run().outcomes == ["ok"]
+    assert bakery.run_agent(_MAKE).outcomes == ["ok"]
     assert (heard / "names").read_text().split() == [*kinds]
     assert commits(bakery) == ["task(s-1): Do s-1", "start"]
 
@@ -77,10 +67,10 @@ def test_no_hook_is_skipped_and_none_is_asked_twice(bakery: Shop) -> None:
 def test_what_a_hook_formats_is_checked_again_and_committed(bakery: Shop, add: str) -> None:
     """A new file that it does not add is a report of its own."""
     edit = "echo neat > kept.txt; echo hooked > hooked.txt"
-    _hook(bakery, "pre-commit", f"test ! -e made-s-1.txt || {{ {edit}{add}; }}")
-    bakery.client(_MAKE)
-    bakery.task()
-    done = bakery.run(once=True, checks="grep -q kept kept.txt || grep -q neat kept.txt")
+    bakery.install_hook("pre-commit", f"test ! -e made-s-1.txt || {{ {edit}{add}; }}")
+    done = bakery.run_agent(
+        _MAKE, once=True, checks="grep -q kept kept.txt || grep -q neat kept.txt"
+    )
     (end,) = require_told(bakery, done)
     assert done.outcomes == ["ok"]
     assert "a hook changed the files, and the checks ran again on that" in done.notices
@@ -92,11 +82,9 @@ def test_what_a_hook_formats_is_checked_again_and_committed(bakery: Shop, add: s
 
 
 def test_what_a_hook_breaks_fails_the_attempt(bakery: Shop) -> None:
-    _hook(bakery, "pre-commit", "test ! -e made-s-1.txt || echo broken > wrong; git add .")
-    bakery.client(_MAKE)
-    bakery.task()
+    bakery.install_hook("pre-commit", "test ! -e made-s-1.txt || echo broken > wrong; git add .")
     before = seen(bakery)
-    done = bakery.run(once=True, checks=CHECK)
+    done = bakery.run_agent(_MAKE, once=True, checks=CHECK)
     assert done.outcomes == ["commit_failed"]
     assert _reason(bakery).startswith("after a hook changed the files: ")
     assert seen(bakery) == before
@@ -104,22 +92,18 @@ def test_what_a_hook_breaks_fails_the_attempt(bakery: Shop) -> None:
 
 def test_a_hook_that_refuses_after_it_edited_is_taken_back_too(bakery: Shop) -> None:
     edit = "echo hooked > hooked.txt; echo hooked > kept.txt; echo no; exit 1"
-    _hook(bakery, "pre-commit", f"test ! -e made-s-1.txt || {{ {edit}; }}")
-    bakery.client(_MAKE)
-    bakery.task()
+    bakery.install_hook("pre-commit", f"test ! -e made-s-1.txt || {{ {edit}; }}")
     before = seen(bakery)
-    done = bakery.run(once=True)
+    done = bakery.run_agent(_MAKE, once=True)
     assert done.outcomes == ["commit_failed"]
     assert seen(bakery) == before
 
 
 @pytest.mark.thorough
 def test_a_hook_that_never_ends_is_ended(bakery: Shop) -> None:
-    _hook(bakery, "pre-commit", "echo waiting; sleep 3600")
-    bakery.client(_MAKE)
-    bakery.task()
+    bakery.install_hook("pre-commit", "echo waiting; sleep 3600")
     before = seen(bakery)
-    done = bakery.run(once=True, timeout="1s")
+    done = bakery.run_agent(_MAKE, once=True, timeout="1s")
     assert done.outcomes == ["commit_failed"]
     assert _reason(bakery)
     assert seen(bakery) == before
@@ -135,10 +119,8 @@ def _signed(shop: Shop, shell: str) -> None:
 
 def test_a_signature_that_asks_at_the_terminal_fails(bakery: Shop) -> None:
     _signed(bakery, "read -r word < /dev/tty || exit 2")
-    bakery.client(_MAKE)
-    bakery.task()
     before = seen(bakery)
-    done = bakery.run(once=True, timeout="5s")
+    done = bakery.run_agent(_MAKE, once=True, timeout="5s")
     assert done.outcomes == ["commit_failed"]
     assert "gpg failed to sign" in _reason(bakery)
     patch = bakery.root / bakery.ledger("attempt_end")[-1]["git"]["patch"]
@@ -146,17 +128,20 @@ def test_a_signature_that_asks_at_the_terminal_fails(bakery: Shop) -> None:
     assert seen(bakery) == before
 
 
-def test_who_commits_has_to_be_known_beforehand(project: Path, home: Path) -> None:
-    shop = Shop(project, surroundings(home))
-    name = ("-c", "user.name=t", "-c", "user.email=t")
-    git(project, *name, "commit", "-qm", "start", "--allow-empty")
+def _without_identity(project: Path, environ: dict[str, str]) -> Shop:
+    """A repository with a commit, in which git knows no name to commit with."""
+    git(project, "commit", "-qm", "start", "--allow-empty")
     git(project, "config", "user.useConfigOnly", "true")
+    return Shop(project, environ)
+
+
+def test_who_commits_has_to_be_known_beforehand(project: Path, home: Path) -> None:
+    shop = _without_identity(project, surroundings(home))
     git(project, "config", "user.name", "")
     git(project, "config", "user.email", "")
-    shop.client(_MAKE)
-    shop.task()
     with pytest.raises(CubError, match="no author name and email") as refused:
-        shop.run()
+        shop.run_agent(_MAKE)
+    assert "\n" not in refused.value.message
     assert "git config user.name" in refused.value.hint
     assert shop.status() == "open"
     shop.configure(run={"commit": False})
@@ -169,21 +154,14 @@ def test_who_commits_may_stand_in_the_environment_of_the_run(
 ) -> None:
     roles, whats = ("AUTHOR", "COMMITTER"), ("NAME", "EMAIL")
     who = {f"GIT_{role}_{what}": "t@t" for role in roles for what in whats}
-    shop = Shop(project, surroundings(home) | who)
-    name = ("-c", "user.name=t", "-c", "user.email=t")
-    git(project, *name, "commit", "-qm", "start", "--allow-empty")
-    git(project, "config", "user.useConfigOnly", "true")
+    shop = _without_identity(project, surroundings(home) | who)
     shop.configure(run={"hide_env": hidden})
-    shop.client(_MAKE)
-    shop.task()
     refused = pytest.raises(CubError, match="no author name") if hidden else nullcontext()
     with refused:
-        assert shop.run(once=True).outcomes == ["ok"]
+        assert shop.run_agent(_MAKE, once=True).outcomes == ["ok"]
 
 
 def test_a_commit_takes_the_persons_name(bakery: Shop) -> None:
     git(bakery.root, "config", "user.name", "Ida")
-    bakery.client(_MAKE)
-    bakery.task()
-    bakery.run()
+    bakery.run_agent(_MAKE)
     assert git(bakery.root, "log", "--format=%an %cn", "-1") == "Ida Ida\n"

@@ -48,7 +48,7 @@ def test_what_the_attempt_planted_there_is_refused(
     shop.commit("another task")
     shop.configure(run={"writable": [str(shop.root.parent / "out")]})
     if place == "hook":
-        shop.write(".git/hooks/pre-commit", "#!/bin/sh\nsh ./lint.sh\n").chmod(0o755)
+        shop.install_hook("pre-commit", "sh ./lint.sh")
     elif place == "filter":
         git(shop.root, "config", "filter.lint.clean", "sh ./lint.sh; cat")
         shop.write(".git/info/attributes", "c.py filter=lint\n")

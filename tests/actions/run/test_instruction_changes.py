@@ -41,8 +41,7 @@ def instructed(copy_shop: CopyShop) -> Shop:
 
 def _work(shop: Shop, shell: str, **task: str) -> Done:
     shop.task(**task)
-    shop.client(f"cat > /dev/null; echo B > b.py; {shell}")
-    return shop.run(once=True, no_checks=True)
+    return shop.run_agent(f"echo B > b.py; {shell}", once=True)
 
 
 @pytest.mark.parametrize(
@@ -117,9 +116,9 @@ def test_a_task_that_names_the_file_may_do_anything_to_it(instructed: Shop) -> N
 
 
 def test_a_check_takes_no_instructions_away_either(instructed: Shop) -> None:
-    instructed.task()
-    instructed.client("cat > /dev/null; echo B > b.py")
-    done = instructed.run(once=True, checks="test ! -e b.py || sed -i s/map/cat/ AGENTS.md")
+    done = instructed.run_agent(
+        "echo B > b.py", once=True, checks="test ! -e b.py || sed -i s/map/cat/ AGENTS.md"
+    )
     assert done.outcomes == ["instructions_changed"]
     assert (instructed.root / "AGENTS.md").read_text() == _AGENTS
 
@@ -128,7 +127,7 @@ def test_the_configuration_that_an_agent_changes_is_named(bakery: Shop) -> None:
     bakery.task()
     bakery.client("cat > /dev/null; echo B > b.py; echo '# more' >> .cub/config.yaml")
     bakery.commit("configured")
-    done = bakery.run(once=True, no_checks=True)
+    done = bakery.run(once=True)
     assert done.outcomes == ["ok"]
     assert "cub's file .cub/config.yaml was changed" in done.of("attempt_end")[0]["obs"]
     shown = bakery.call("run", "show", "s-1").out

@@ -7,10 +7,8 @@ from tests.actions.run.sound import require_told, seen
 
 
 def test_an_attempt_that_leaves_one_fails_and_it_is_removed(bakery: Shop) -> None:
-    bakery.task()
-    bakery.client("cat > /dev/null; echo C > c.py; truncate -s 20G giant")
     before = seen(bakery)
-    done = bakery.run(once=True)
+    done = bakery.run_agent("echo C > c.py; truncate -s 20G giant", once=True)
     (end,) = require_told(bakery, done)
     assert done.outcomes == ["too_large"]
     assert "giant is larger than run.max_file_size" in end["fail"]["reason"]
@@ -18,8 +16,6 @@ def test_an_attempt_that_leaves_one_fails_and_it_is_removed(bakery: Shop) -> Non
 
 
 def test_one_of_the_persons_is_no_part_of_an_attempt(bakery: Shop) -> None:
-    bakery.task()
-    bakery.client("cat > /dev/null; test ! -e large && echo C > c.py")
     bakery.configure(run={"max_file_size": "1kB"})
     bakery.write("large", "x" * 2000)
-    assert bakery.run(once=True).outcomes == ["ok"]
+    assert bakery.run_agent("test ! -e large && echo C > c.py", once=True).outcomes == ["ok"]

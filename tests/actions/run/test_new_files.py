@@ -9,11 +9,12 @@ import pytest
 from cub.actions.run.new_files import describe_leftovers, looks_like_secret
 from cub.place.changes import FileChange
 from tests.actions.run.conftest import CopyShop
-from tests.actions.run.shop import Done, Shop
+from tests.actions.run.shop import Shop
 from tests.conftest import git
 from tests.examples import keep_few
 from tests.masking.samples import chance, pem
 
+_CHECK = "grep -q 2 a.py"
 _RIGHT = "echo 'A = 2' > a.py"
 _JUNK = (
     "echo x > tmp.log; echo x > debug.txt; mkdir scratch; echo x > scratch/try.py;"
@@ -30,11 +31,6 @@ def _prepare(bakery: Shop) -> None:
 @pytest.fixture
 def checked(copy_shop: CopyShop) -> Shop:
     return copy_shop(_prepare)
-
-
-def _work(shop: Shop, shell: str, check: str = "grep -q 2 a.py") -> Done:
-    shop.client(f"cat > /dev/null; {shell}")
-    return shop.run(once=True, checks=check)
 
 
 def _history(shop: Shop) -> set[str]:
@@ -54,7 +50,7 @@ def _history(shop: Shop) -> set[str]:
     ),
 )
 def test_a_right_change_plus_junk_closes_without_the_secret(checked: Shop, commit: str) -> None:
-    done = _work(checked, f"{_RIGHT}; {_JUNK}; {commit}")
+    done = checked.run_agent(f"{_RIGHT}; {_JUNK}; {commit}", once=True, checks=_CHECK)
     assert done.outcomes == ["ok"]
     assert {"a.py", "tmp.log", "debug.txt", "scratch/try.py", "out.bin"} <= _history(checked)
     assert ".env" not in _history(checked)
@@ -73,10 +69,10 @@ def test_a_right_change_plus_junk_closes_without_the_secret(checked: Shop, commi
 
 
 def test_a_secret_that_only_a_commit_had_is_not_in_history(checked: Shop) -> None:
-    done = _work(
-        checked,
+    done = checked.run_agent(
         f"{_RIGHT}; echo API_KEY=1 > .env; git add a.py .env; git commit -qm one;"
         "git rm -q .env; git commit -qm two",
+        checks=_CHECK,
     )
     assert done.outcomes == ["ok"]
     assert ".env" not in _history(checked)
@@ -85,11 +81,15 @@ def test_a_secret_that_only_a_commit_had_is_not_in_history(checked: Shop) -> Non
 
 
 def test_checks_judge_the_files_without_the_secret(checked: Shop) -> None:
-    done = _work(checked, f"{_RIGHT}; echo API_KEY=1 > .env", "test -f .env || test ! -s b.py")
+    check = "test -f .env || test ! -s b.py"
+    done = checked.run_agent(f"{_RIGHT}; echo API_KEY=1 > .env", checks=check)
     assert done.outcomes == ["ok"]
     checked.task("s-2")
-    checked.client("cat > /dev/null; echo B > b.py; mkdir c; echo API_KEY=12 > c/.env")
-    done = checked.run(once=True, checks="test -f c/.env || { test ! -e b.py; }")
+    done = checked.run_agent(
+        "echo B > b.py; mkdir c; echo API_KEY=12 > c/.env",
+        once=True,
+        checks="test -f c/.env || { test ! -e b.py; }",
+    )
     assert done.outcomes == ["checks_failed"]
     (end,) = done.of("attempt_end")
     assert end["fail"]["reason"].startswith("c/.env looks like a secret and is left out")
@@ -101,7 +101,7 @@ def test_checks_judge_the_files_without_the_secret(checked: Shop) -> None:
 
 
 def test_nothing_but_a_secret_is_no_change(checked: Shop) -> None:
-    done = _work(checked, "echo API_KEY=1 > .env")
+    done = checked.run_agent("echo API_KEY=1 > .env", once=True, checks=_CHECK)
     assert done.outcomes == ["no_changes"]
     reason = done.of("attempt_end")[0]["fail"]["reason"]
     assert reason == ".env looks like a secret and is left out of the commit"
@@ -122,7 +122,8 @@ def test_each_attempt_keeps_its_own_secret(checked: Shop) -> None:
 def test_a_private_key_is_left_out_except_among_tests(checked: Shop) -> None:
     for path in ("key.pem", "tests/key.pem"):
         checked.write(f"../{path}", "\n".join(pem()))
-    done = _work(checked, f"{_RIGHT}; mkdir tests; cp ../key.pem .; cp ../tests/key.pem tests")
+    shell = f"{_RIGHT}; mkdir tests; cp ../key.pem .; cp ../tests/key.pem tests"
+    done = checked.run_agent(shell, checks=_CHECK)
     assert done.outcomes == ["ok"]
     assert "tests/key.pem" in _history(checked)
     assert "key.pem" not in _history(checked)
@@ -131,7 +132,8 @@ def test_a_private_key_is_left_out_except_among_tests(checked: Shop) -> None:
 def test_a_token_in_a_new_module_is_left_out(checked: Shop) -> None:
     checked.write("../settings.py", f'TOKEN = "ghp_{chance(36)}"\n')
     check = "! grep -q import a.py || test -f settings.py"
-    done = _work(checked, "echo import settings > a.py; cp ../settings.py .", check)
+    shell = "echo import settings > a.py; cp ../settings.py ."
+    done = checked.run_agent(shell, once=True, checks=check)
     assert done.outcomes == ["checks_failed"]
     assert "settings.py looks like a secret" in done.of("attempt_end")[0]["fail"]["reason"]
 

@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from cub.actions.tasks.stores import install_git_files, open_stores
 from cub.actions.tasks.task_edits import delete_tasks
 from cub.actions.tasks.transitions import reopen_tasks
-from cub.files import lock_project
-from cub.project.project import Project
 from cub.store.events import Event
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import CHECK, Done, Shop
@@ -20,7 +17,6 @@ from tests.examples import keep_few
 
 _CUB = '"$PYTHON" -m cub'
 _MAKE = "echo made > made.txt"
-_MAILBOX = "$(dirname $(find $HOME -name attempt.json))"
 
 
 def _prepare(bakery: Shop) -> None:
@@ -28,8 +24,7 @@ def _prepare(bakery: Shop) -> None:
     bakery.task("s-2", status="parked", notes="by hand")
     bakery.write(".cub/constitution.md", "# Ours\n")
     bakery.write(".cub/agents/mine.md", "an agent\n")
-    with lock_project(bakery.root) as held:
-        install_git_files(held)
+    bakery.add_git_files()
     history = {"v": 1, "ev": "task_state", "ts": "2026-01-01T08:00:00.000Z", "task": "s-2"}
     bakery.write(".cub/ledger.jsonl", json.dumps({**history, "status": "parked"}) + "\n")
 
@@ -81,8 +76,11 @@ def test_a_task_that_an_agent_closes_by_hand_is_decided_by_the_run(
               for name in ("tasks", "ledger")),
             _DELETES, "rm -rf .cub/runs || true", "rm .cub/tasks.jsonl; mkfifo .cub/tasks.jsonl",
             "git checkout -q HEAD -- .cub",
+            *(f"printf '{garbage}' >> .cub/{name}.jsonl" for name in ("tasks", "ledger")
+              for garbage in (r"{broken\n", r"\377\000\n[]\n", r'{"id": 7, "ev": 7}\n', "none")),
+            "echo '<<<<<<< ours' >> .cub/tasks.jsonl",
         ],
-        4,
+        5,
     ),
 )  # fmt: skip
 def test_whatever_becomes_of_the_copies_the_stores_stay(
@@ -105,7 +103,7 @@ def test_edits_of_the_stores_alone_are_no_work(stocked: Shop) -> None:
 def test_a_task_that_a_person_deletes_meanwhile_stays_deleted(stocked: Shop) -> None:
     def each(event: Event) -> None:
         if event["ev"] == "attempt_start":
-            stores = open_stores(Project.load(stocked.root), "ida")
+            stores = stocked.stores
             reopen_tasks(stores, ["s-1"])
             delete_tasks(stores, ["s-1", "s-2"])
 
@@ -124,28 +122,6 @@ def test_a_task_that_an_agent_adds_by_hand_stays(stocked: Shop) -> None:
     done = _work(stocked, f"{_MAKE}; echo '{line}' >> .cub/tasks.jsonl")
     assert done.outcomes == ["ok"]
     assert stocked.status("s-9") == "open"
-
-
-@pytest.mark.parametrize(
-    "garbage", keep_few(["{broken", "\\377\\000\\n[]", '{"id": 7}', "<<<<<<< ours"], 2)
-)
-def test_garbage_among_the_tasks_stops_nothing_and_loses_nothing(
-    stocked: Shop, garbage: str
-) -> None:
-    done = _work(stocked, f"{_MAKE}; printf '{garbage}\\n' >> .cub/tasks.jsonl")
-    require_told(stocked, done)
-    assert done.outcomes == ["ok"]
-    assert (stocked.status(), stocked.status("s-2")) == ("closed", "parked")
-
-
-@pytest.mark.parametrize(
-    "garbage", keep_few(["{broken", "\\377\\000\\n[]", '{"ev": 7, "task": []}', "nothing\\c"], 2)
-)
-def test_garbage_in_the_ledger_hides_nothing(stocked: Shop, garbage: str) -> None:
-    done = _work(stocked, f"{_MAKE}; printf '{garbage}\\n' >> .cub/ledger.jsonl")
-    require_told(stocked, done)
-    assert done.outcomes == ["ok"]
-    _require_history(stocked)
 
 
 def _said(done: Done) -> str:
@@ -193,13 +169,6 @@ def test_what_only_the_run_or_a_person_does_is_refused(stocked: Shop, words: str
     assert (stocked.status("s-1"), stocked.status("s-2")) == ("closed", "parked")
 
 
-def test_no_run_is_begun_within_a_run(stocked: Shop) -> None:
-    done = _work(stocked, f"{_MAKE}; {_CUB} run --once --trust 2>&1 && echo WORKED; true")
-    assert done.outcomes == ["ok"]
-    assert "WORKED" not in _said(done)
-    assert len({event["run"] for event in stocked.ledger("run_start")}) == 1
-
-
 @pytest.mark.thorough
 def test_tasks_may_be_added_and_read_in_an_attempt(stocked: Shop) -> None:
     adds = f"{_CUB} task add 'Found on the way' && {_CUB} task ready && {_CUB} task list"
@@ -219,17 +188,3 @@ def test_an_agent_can_not_soften_the_checks_of_its_task(stocked: Shop, way: str)
     stocked.client(f"cat > /dev/null; {_MAKE}; {way}; true")
     stocked.commit("stock")
     assert stocked.run(iterations=2).outcomes == ["checks_failed", "checks_failed"]
-
-
-def test_to_trust_is_not_for_an_agent(stocked: Shop) -> None:
-    state = stocked.root.parent / "state"
-    stocked.environ["XDG_STATE_HOME"] = str(state)
-    done = _work(stocked, f"{_MAKE}; {_CUB} trust 2>&1 && echo WORKED; true")
-    assert done.outcomes == ["ok"]
-    assert "WORKED" not in _said(done)
-    assert not state.exists()
-
-
-def test_a_request_that_is_broken_is_none(stocked: Shop) -> None:
-    done = _work(stocked, f"{_MAKE}; printf '\\377{{' > {_MAILBOX}/request.json", checks=CHECK)
-    assert done.outcomes == ["ok"]

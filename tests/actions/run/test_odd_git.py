@@ -8,16 +8,14 @@ from typing import Any
 
 import pytest
 
-from cub.actions.tasks.stores import install_git_files
 from cub.errors import CubError
-from cub.files import lock_project
 from tests.actions.helpers import init
 from tests.actions.run.shop import Shop, surroundings
 from tests.actions.run.sound import commits, require_told, seen
 from tests.conftest import git
 
-_MAKE = "cat > /dev/null; echo made > made.txt"
-_SPOIL = "cat > /dev/null; echo made > made.txt; echo theirs > kept.txt"
+_MAKE = "echo made > made.txt"
+_SPOIL = "echo made > made.txt; echo theirs > kept.txt"
 
 
 def _files_of(shop: Shop, commit: str = "HEAD") -> list[str]:
@@ -70,23 +68,9 @@ def test_what_a_person_has_not_committed_stays_as_it_is(bakery: Shop, end: str) 
     assert "uncommitted changes in kept.txt, staged.txt: attempts do not see" in done.notices
 
 
-def test_edits_in_the_way_of_accepted_work_stay_and_the_work_is_kept(bakery: Shop) -> None:
-    bakery.client(_SPOIL)
-    bakery.task()
-    bakery.write("kept.txt", "edited\n")
-    before = seen(bakery)
-    done = bakery.run()
-    (end,) = require_told(bakery, done)
-    assert (done.outcomes, bakery.status(), seen(bakery)) == (["not_merged"], "parked", before)
-    ref = re.findall(r"git merge ([^`\s]+)", end["fail"]["reason"])[0]
-    assert _files_of(bakery, ref) == ["kept.txt", "made.txt"]
-
-
 def test_a_person_can_have_attempts_begin_with_their_changes(bakery: Shop) -> None:
-    bakery.client("cat > /dev/null; cp kept.txt made.txt")
-    bakery.task()
     bakery.write("kept.txt", "edited\n")
-    assert bakery.run(with_changes=True).outcomes == ["ok"]
+    assert bakery.run_agent("cp kept.txt made.txt", with_changes=True).outcomes == ["ok"]
     assert (_files_of(bakery), _files_of(bakery, "HEAD~1")) == (["made.txt"], ["kept.txt"])
     subject = "Commit uncommitted changes before an attempt"
     shown = git(bakery.root, "log", "--format=%an %ae %cn %s", "-1", "HEAD~1")
@@ -97,10 +81,8 @@ def test_a_person_can_have_attempts_begin_with_their_changes(bakery: Shop) -> No
 
 
 def test_a_merge_with_conflicts_stays_as_it_is(bakery: Shop) -> None:
-    bakery.client(_MAKE)
-    bakery.task()
     _merge_with_conflicts(bakery)
-    done = bakery.run(once=True)
+    done = bakery.run_agent(_MAKE, once=True)
     assert (done.outcomes, bakery.dirt()) == (["not_merged"], "UU kept.txt\n")
     assert (bakery.root / ".git/MERGE_HEAD").exists()
 
@@ -110,13 +92,13 @@ def test_the_section_that_init_wrote_needs_no_commit_before_a_run(bakery: Shop) 
     bakery.commit()
     init(bakery.root)
     rules = (bakery.root / "AGENTS.md").read_bytes()
-    bakery.task()
-    bakery.client(f"{_MAKE}; echo spoiled >> AGENTS.md")
-    assert bakery.run(check="false").outcomes[0] == "checks_failed"
+    assert (
+        bakery.run_agent(f"{_MAKE}; echo spoiled >> AGENTS.md", check="false").outcomes[0]
+        == "checks_failed"
+    )
     assert (bakery.root / "AGENTS.md").read_bytes() == rules
-    bakery.client(_MAKE)
     bakery.task("s-2")
-    assert bakery.run(task="s-2", once=True).outcomes == ["ok"]
+    assert bakery.run_agent(_MAKE, task="s-2", once=True).outcomes == ["ok"]
     assert "made.txt" in git(bakery.root, "log", "--name-only", "--format=")
     assert (bakery.root / "AGENTS.md").read_bytes() == rules
     assert b"Bake early." in rules
@@ -126,11 +108,9 @@ def test_the_section_that_init_wrote_needs_no_commit_before_a_run(bakery: Shop) 
 
 @pytest.mark.parametrize("name", ["bake", "bake/{date}"])
 def test_a_branch_gets_the_commits_and_is_not_checked_out(bakery: Shop, name: str) -> None:
-    bakery.client(f'{_MAKE}; "$PYTHON" -m cub task close s-1')
-    bakery.task()
     bakery.write("kept.txt", "edited\n")
     before = seen(bakery)
-    done = bakery.run(branch=name)
+    done = bakery.run_agent(f'{_MAKE}; "$PYTHON" -m cub task close s-1', branch=name)
     branch = done.end["branch"]["name"]
     assert re.fullmatch(name.replace("{date}", r"\d{8}"), branch)
     assert (done.outcomes, bakery.status(), seen(bakery)) == (["ok"], "closed", before)
@@ -139,27 +119,21 @@ def test_a_branch_gets_the_commits_and_is_not_checked_out(bakery: Shop, name: st
 
 def test_a_branch_that_is_there_is_taken(bakery: Shop) -> None:
     git(bakery.root, "branch", "bake")
-    bakery.client(_MAKE)
-    bakery.task()
-    assert bakery.run(branch="bake").outcomes == ["ok"]
+    assert bakery.run_agent(_MAKE, branch="bake").outcomes == ["ok"]
     assert git(bakery.root, "log", "--format=%s", "bake").splitlines()[0] == "task(s-1): Do s-1"
 
 
 @pytest.mark.parametrize("name", ["-f", "a b", "{no}", "x..y", "{", "{run:>2000000000}", "x" * 251])
 def test_a_name_that_can_be_no_branch_is_refused(bakery: Shop, name: str) -> None:
-    bakery.client(_MAKE)
-    bakery.task()
     with pytest.raises(CubError, match=r"name of a branch|--branch has an unknown placeholder"):
-        bakery.run(branch=name)
+        bakery.run_agent(_MAKE, branch=name)
     assert (bakery.status(), commits(bakery)) == ("open", ["start"])
 
 
 def test_a_detached_head_is_refused_but_with_a_branch(bakery: Shop) -> None:
     git(bakery.root, "switch", "-q", "--detach")
-    bakery.client(_MAKE)
-    bakery.task()
     with pytest.raises(CubError, match="detached") as refused:
-        bakery.run()
+        bakery.run_agent(_MAKE)
     assert "--branch" in refused.value.hint
     assert bakery.status() == "open"
     assert bakery.run(branch="bake").outcomes == ["ok"]
@@ -168,10 +142,8 @@ def test_a_detached_head_is_refused_but_with_a_branch(bakery: Shop) -> None:
 
 def test_a_detached_head_is_fine_where_nothing_is_committed(bakery: Shop) -> None:
     git(bakery.root, "switch", "-q", "--detach")
-    bakery.client(_MAKE)
     bakery.configure(run={"commit": False})
-    bakery.task()
-    assert bakery.run().outcomes == ["ok"]
+    assert bakery.run_agent(_MAKE).outcomes == ["ok"]
     assert commits(bakery) == ["start"]
 
 
@@ -179,10 +151,8 @@ def test_a_detached_head_is_fine_where_nothing_is_committed(bakery: Shop) -> Non
 def test_without_git_a_run_is_refused(tmp_path: Path, home: Path, asked: dict[str, Any]) -> None:
     shop = Shop(tmp_path / "plain", surroundings(home))
     shop.write("kept.txt", "kept\n")
-    shop.client(_MAKE)
-    shop.task()
     with pytest.raises(CubError, match="this directory is not in a git repository") as refused:
-        shop.run(**asked)
+        shop.run_agent(_MAKE, **asked)
     assert refused.value.hint == "run `git init` first"
     assert (shop.status(), shop.ledger()) == ("open", [])
     assert not list((shop.cub / "runs").glob("20*"))
@@ -201,10 +171,8 @@ def test_the_first_commit_is_left_to_a_person(project: Path, home: Path) -> None
     shop = Shop(project, surroundings(home))
     _person(shop)
     shop.write("mine.txt", "mine\n")
-    shop.client(_MAKE)
-    shop.task()
     with pytest.raises(CubError, match="the repository has no commit yet") as caught:
-        shop.run()
+        shop.run_agent(_MAKE)
     assert caught.value.hint == 'git add . && git commit -m "Start"'
     assert (commits(shop), shop.status()) == ([], "open")
 
@@ -220,8 +188,7 @@ def _inner(bakery: Shop) -> Shop:
 
 def test_a_project_in_a_folder_of_the_repository(bakery: Shop) -> None:
     shop = _inner(bakery)
-    shop.client(f"{_MAKE}; echo made > ../beside.txt")
-    done = shop.run()
+    done = shop.run_agent(f"{_MAKE}; echo made > ../beside.txt")
     assert done.outcomes == ["ok"]
     assert _files_of(shop) == ["beside.txt", "shop/made.txt"]
     names = git(shop.root, "show", "--format=", "--name-only", "HEAD").splitlines()
@@ -231,10 +198,11 @@ def test_a_project_in_a_folder_of_the_repository(bakery: Shop) -> None:
 
 def test_a_failure_in_a_folder_is_taken_back_in_all_of_the_repository(bakery: Shop) -> None:
     shop = _inner(bakery)
-    shop.client(f"{_SPOIL}; echo theirs > ../kept.txt; echo made > ../beside.txt; exit 1")
     bakery.write("mine.txt", "mine\n")
     before = seen(bakery).files
-    assert shop.run(once=True).outcomes == ["harness_exit"]
+    assert shop.run_agent(
+        f"{_SPOIL}; echo theirs > ../kept.txt; echo made > ../beside.txt; exit 1", once=True
+    ).outcomes == ["harness_exit"]
     after = seen(bakery).files
     assert {k: v for k, v in after.items() if "/.cub/" not in k} == {
         k: v for k, v in before.items() if "/.cub/" not in k
@@ -242,11 +210,9 @@ def test_a_failure_in_a_folder_is_taken_back_in_all_of_the_repository(bakery: Sh
 
 
 def test_a_run_that_commits_nothing_leaves_the_files(bakery: Shop) -> None:
-    bakery.client('cat > /dev/null; echo x > "$CUB_TASK"; echo $CUB_TASK >> kept.txt')
     bakery.configure(run={"commit": False})
-    bakery.task()
-    bakery.task("s-2")
-    done = bakery.run()
+    bakery.add_tasks(2)
+    done = bakery.run_agent('echo x > "$CUB_TASK"; echo $CUB_TASK >> kept.txt')
     assert done.outcomes == ["ok", "ok"]
     assert [end["git"]["files"] for end in require_told(bakery, done)] == [
         ["kept.txt", "s-1"], ["kept.txt", "s-2"],
@@ -260,18 +226,15 @@ def test_a_failure_leaves_what_an_earlier_success_did_not_commit(bakery: Shop) -
         "cat > /dev/null; echo $CUB_TASK >> kept.txt; echo $CUB_TASK >> new; test $CUB_TASK = s-1"
     )
     bakery.configure(run={"commit": False, "max_attempts": 1})
-    bakery.task()
-    bakery.task("s-2")
+    bakery.add_tasks(2)
     assert bakery.run().outcomes == ["ok", "harness_exit"]
     assert (bakery.root / "kept.txt").read_text() == "kept\ns-1\n"
     assert (bakery.root / "new").read_text() == "s-1\n"
 
 
 def test_a_ledger_that_is_not_shared_is_not_committed(bakery: Shop) -> None:
-    bakery.client(_MAKE)
     bakery.configure(ledger={"commit": False})
-    bakery.task()
-    assert bakery.run().outcomes == ["ok"]
+    assert bakery.run_agent(_MAKE).outcomes == ["ok"]
     tracked = git(bakery.root, "ls-files", ".cub").split()
     assert ".cub/tasks.jsonl" in tracked
     assert ".cub/ledger.jsonl" not in tracked
@@ -280,8 +243,7 @@ def test_a_ledger_that_is_not_shared_is_not_committed(bakery: Shop) -> None:
 
 
 def test_nothing_local_of_cubs_is_ever_committed(bakery: Shop) -> None:
-    with lock_project(bakery.root) as held:
-        install_git_files(held)
+    bakery.add_git_files()
     bakery.client(_MAKE)
     bakery.task()
     bakery.commit()
@@ -291,19 +253,16 @@ def test_nothing_local_of_cubs_is_ever_committed(bakery: Shop) -> None:
 
 
 def test_the_message_is_the_projects_own(bakery: Shop) -> None:
-    bakery.client(_MAKE)
     bakery.configure(run={"message": "{type} [{id}]: {title} {{else}} 100%\n\nTask-Id: {id}\n"})
     bakery.task(title="Bake  {id}\nthe `bread` -m '#1'", issue_type="bug")
-    assert bakery.run(checks="true").outcomes == ["ok"]
+    assert bakery.run_agent(_MAKE, checks="true").outcomes == ["ok"]
     message = git(bakery.root, "log", "-1", "--format=%B", "HEAD").rstrip("\n")
     assert message == "bug [s-1]: Bake {id} the `bread` -m '#1' {else} 100%\n\nTask-Id: s-1"
 
 
 def test_a_message_that_begins_like_a_comment_is_kept(bakery: Shop) -> None:
-    bakery.client(_MAKE)
     bakery.configure(run={"message": "#{id} {title}"})
-    bakery.task()
-    assert bakery.run().outcomes == ["ok"]
+    assert bakery.run_agent(_MAKE).outcomes == ["ok"]
     assert commits(bakery)[0] == "#s-1 Do s-1"
 
 

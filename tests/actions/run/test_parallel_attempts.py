@@ -45,11 +45,6 @@ class Barrier:
                 self.go.touch()
 
 
-def _add_tasks(shop: Shop, count: int, **fields: Any) -> None:
-    for number in range(1, count + 1):
-        shop.task(f"s-{number}", **fields)
-
-
 def _find_most_at_once(done: Done) -> int:
     running = most = 0
     for event in done.events:
@@ -63,7 +58,7 @@ def _list_started(done: Done) -> list[str]:
 
 
 def test_as_many_attempts_run_at_once_as_was_asked_for(bakery: Shop) -> None:
-    _add_tasks(bakery, 5)
+    bakery.add_tasks(5)
     bakery.client(f"{WAIT} {WORK}")
     barrier = Barrier(bakery, 3)
     done = bakery.run(jobs=3, each=barrier)
@@ -87,17 +82,6 @@ def test_priorities_and_dependencies_decide_what_starts(bakery: Shop) -> None:
     assert (Counter(done.outcomes), done.end["end"]) == ({"ok": 3}, "done")
 
 
-def test_only_tasks_of_the_epic_start(bakery: Shop) -> None:
-    bakery.task("e-1", type="epic")
-    bakery.task("s-1", parent="e-1")
-    bakery.task("s-2")
-    bakery.task("s-3", parent="e-1")
-    bakery.client(f"{WAIT} {WORK}")
-    done = bakery.run(jobs=4, epic="e-1", each=Barrier(bakery, 2))
-    assert sorted(_list_started(done)) == ["s-1", "s-3"]
-    assert bakery.status("s-2") == "open"
-
-
 @pytest.mark.parametrize(
     ("asked", "count", "end"),
     [({"once": True}, 1, "once"), ({"iterations": 3}, 3, "iterations")],
@@ -106,14 +90,13 @@ def test_only_tasks_of_the_epic_start(bakery: Shop) -> None:
 def test_no_more_attempts_start_than_are_allowed(
     bakery: Shop, asked: dict[str, Any], count: int, end: str
 ) -> None:
-    _add_tasks(bakery, 5)
-    bakery.client(f"cat > /dev/null; {WORK}")
-    done = bakery.run(jobs=4, **asked)
+    bakery.add_tasks(5)
+    done = bakery.run_agent(WORK, jobs=4, **asked)
     assert (len(done.outcomes), done.end["end"], done.end["ready"]) == (count, end, 5 - count)
 
 
 def test_no_attempt_starts_once_the_budget_is_used_up(bakery: Shop) -> None:
-    _add_tasks(bakery, 4)
+    bakery.add_tasks(4)
     cost = 'echo \'{"type": "cost", "usd": 2}\''
     until_over = 'until test -e "$HOME/over"; do sleep 0.01; done'
     bakery.client(f"{WAIT} if test $CUB_TASK = s-1; then {cost}; else {until_over}; fi; {WORK}")
@@ -133,7 +116,7 @@ _EDIT = "sed -i s/kept/$CUB_TASK/ kept.txt; rm -f *.prompt"
 
 
 def test_a_conflict_is_retried_on_the_new_base_and_the_prompt_names_it(bakery: Shop) -> None:
-    _add_tasks(bakery, 2)
+    bakery.add_tasks(2)
     again = (
         'if test -e "$HOME/go"; then cat > prompt-$CUB_TASK; echo $CUB_TASK >> kept.txt; exit; fi'
     )
@@ -153,7 +136,7 @@ def test_a_conflict_is_retried_on_the_new_base_and_the_prompt_names_it(bakery: S
 
 
 def test_tasks_that_fail_together_are_told_with_what(bakery: Shop) -> None:
-    _add_tasks(bakery, 2)
+    bakery.add_tasks(2)
     again = 'if test -e "$HOME/go"; then cat > prompt-$CUB_TASK; rm work-*; exit; fi'
     bakery.client(f"{again}; {WAIT} {WORK}")
     check = "test $(ls work-* | wc -l) -lt 2 || { echo 'a.py:1:1: F821 too much work'; exit 1; }"
@@ -169,7 +152,7 @@ def test_tasks_that_fail_together_are_told_with_what(bakery: Shop) -> None:
 
 
 def test_a_limit_waits_until_the_others_have_ended(bakery: Shop) -> None:
-    _add_tasks(bakery, 3)
+    bakery.add_tasks(3)
     limit = "{ echo 'usage limit reached' >&2; exit 1; }"
     bakery.client(f'test "$CUB_TASK" != s-2 || test -e "$HOME/go" || {limit}; {WAIT} {WORK}')
 
@@ -185,7 +168,7 @@ def test_a_limit_waits_until_the_others_have_ended(bakery: Shop) -> None:
 
 
 def test_a_run_that_does_not_commit_applies_all_changes(bakery: Shop) -> None:
-    _add_tasks(bakery, 4)
+    bakery.add_tasks(4)
     bakery.configure(run={"commit": False})
     bakery.client(f"{WAIT} {WORK}")
     done = bakery.run(jobs=2, each=Barrier(bakery, 2), checks=CHECK)
@@ -197,7 +180,7 @@ def test_a_run_that_does_not_commit_applies_all_changes(bakery: Shop) -> None:
 
 
 def test_a_request_to_stop_ends_all_attempts_and_keeps_their_changes(bakery: Shop) -> None:
-    _add_tasks(bakery, 4)
+    bakery.add_tasks(4)
     bakery.client(f"{WORK}; {WAIT}")
     arrived = set[str]()
 

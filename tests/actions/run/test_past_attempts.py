@@ -18,20 +18,15 @@ from cub.actions.run.past_attempts import (
     open_log,
 )
 from cub.actions.run.run_folders import RunFolder
-from cub.actions.tasks.stores import Stores, open_stores
+from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.harness.base import AgentEvent
-from cub.project.project import Project
 from cub.store.events import Event
 from cub.store.ledger import Ledger
 from tests.actions.run.shop import Shop
 from tests.store.records import day
 
-SAYS = 'cat > /dev/null; echo "I try $CUB_TASK"; echo x >> x; exit 1'
-
-
-def stores_of(root: Path) -> Stores:
-    return open_stores(Project.load(root), "me")
+SAYS = 'echo "I try $CUB_TASK"; echo x >> x; exit 1'
 
 
 def said(stores: Stores, attempt: PastAttempt) -> list[str]:
@@ -45,11 +40,9 @@ def names(attempts: list[PastAttempt]) -> list[tuple[str, int]]:
 
 @pytest.mark.thorough
 def test_attempts_are_found_by_task_and_by_run(bakery: Shop) -> None:
-    bakery.client(SAYS)
-    bakery.task()
-    bakery.task("s-2")
-    done = bakery.run(iterations=3, no_checks=True)
-    stores, run = stores_of(bakery.root), done.end["run"]
+    bakery.add_tasks(2)
+    done = bakery.run_agent(SAYS, iterations=3)
+    stores, run = bakery.stores, done.end["run"]
     assert names(list_run_attempts(stores, run)) == [("s-1", 1), ("s-2", 1), ("s-1", 2)]
     task = list_task_attempts(stores, "s-1")
     assert (task.task_id, task.title, names(task.attempts)) == (
@@ -68,7 +61,7 @@ def test_attempts_are_found_by_task_and_by_run(bakery: Shop) -> None:
 
 def test_a_task_without_an_attempt(bakery: Shop) -> None:
     bakery.task()
-    stores = stores_of(bakery.root)
+    stores = bakery.stores
     task = list_task_attempts(stores, "s")
     assert (task.task_id, task.attempts, find_newest_attempt(stores)) == ("s-1", [], None)
     with pytest.raises(CubError, match="no attempt at s-1 yet"):
@@ -83,7 +76,7 @@ def test_no_name_in_the_ledger_leads_out_of_the_folder_of_runs(bakery: Shop, fac
     (bakery.root / "events.jsonl").write_text("secret")
     start = {"ev": "attempt_start", "ts": day(1), "run": "r", "task": "s-1", "n": 1, **facts}
     Ledger(bakery.root).append_events(start)
-    stores = stores_of(bakery.root)
+    stores = bakery.stores
     (attempt,) = list_run_attempts(stores, str(start["run"]))
     assert find_newest_attempt(stores) == attempt
     assert attempt.has_file("events.jsonl") is False
@@ -95,27 +88,23 @@ def test_no_name_in_the_ledger_leads_out_of_the_folder_of_runs(bakery: Shop, fac
 def test_nonsense_in_the_ledger_is_no_attempt(bakery: Shop, event: Event) -> None:
     Ledger(bakery.root).append_events({"ev": "attempt_start", "ts": day(1), "run": "r", "n": 1,
                                        "task": "s-1", **event})  # fmt: skip
-    assert list_run_attempts(stores_of(bakery.root), "r") == []
+    assert list_run_attempts(bakery.stores, "r") == []
 
 
 @pytest.mark.parametrize("place", ["events.jsonl", "", ".."])
 def test_a_link_on_the_way_to_a_log_is_not_followed(bakery: Shop, place: str) -> None:
-    bakery.client(SAYS)
-    bakery.task()
-    run = bakery.run(once=True, no_checks=True).end["run"]
+    run = bakery.run_agent(SAYS, once=True).end["run"]
     path = bakery.attempt(run) / place if place != ".." else bakery.attempt(run).parent
     path.rename(bakery.root / "elsewhere")
     path.symlink_to(bakery.root / "elsewhere")
-    stores = stores_of(bakery.root)
+    stores = bakery.stores
     assert said(stores, list_task_attempts(stores, "s-1").choose(None)) == []
 
 
 def test_an_agent_that_is_configured_no_more_is_read_by_the_protocol(bakery: Shop) -> None:
-    bakery.client(SAYS)
-    bakery.task()
-    bakery.run(once=True, no_checks=True)
+    bakery.run_agent(SAYS, once=True)
     bakery.configure(harnesses={})
-    stores = stores_of(bakery.root)
+    stores = bakery.stores
     assert said(stores, list_task_attempts(stores, "s-1").choose(None)) == ["I try s-1\n"]
 
 
@@ -134,10 +123,8 @@ def _new(following: Iterator[PastAttempt | AgentEvent | None]) -> list[str]:
     [("", ["s-1", "I try s-1\n", "s-2", "I try s-2\n"]), ("s-2", ["s-2", "I try s-2\n"])],
 )
 def test_a_run_is_followed_to_its_end(bakery: Shop, task: str, expected: list[str]) -> None:
-    bakery.client(SAYS)
-    bakery.task()
-    bakery.task("s-2")
-    stores, found, early = stores_of(bakery.root), list[str](), list[str]()
+    bakery.add_tasks(2)
+    stores, found, early = bakery.stores, list[str](), list[str]()
     following: list[Iterator[PastAttempt | AgentEvent | None]] = []
 
     def each(event: Event) -> None:
@@ -147,7 +134,7 @@ def test_a_run_is_followed_to_its_end(bakery: Shop, task: str, expected: list[st
         if event["ev"] == "client":
             early.append(json.dumps(found[-1:]))
 
-    bakery.run(iterations=2, no_checks=True, each=each)
+    bakery.run_agent(SAYS, iterations=2, each=each)
     # While the agent is at work, not only when it has ended.
     assert early[-1] == json.dumps(expected[-1:])
     assert found + _new(following[0]) == expected
@@ -163,14 +150,13 @@ def test_attempts_at_the_same_time_are_followed_one_after_the_other(bakery: Shop
         'echo "here $CUB_TASK"; until test -e "$HOME/go-$CUB_TASK"; do sleep 0.01; done; '
         'echo "$CUB_TASK goes on"; echo x > "x-$CUB_TASK"'
     )
-    bakery.task()
-    bakery.task("s-2")
+    bakery.add_tasks(2)
     home, said = Path(bakery.environ["HOME"]), list[str]()
     following: list[Iterator[PastAttempt | AgentEvent | None]] = []
 
     def each(event: Event) -> None:
         if not following:
-            stores = stores_of(bakery.root)
+            stores = bakery.stores
             following.append(follow_run(stores, event["run"], "", {}, is_whole=True))
         found.extend(_new(following[0]))
         said.append(str(event.get("text", "")))
@@ -180,7 +166,7 @@ def test_attempts_at_the_same_time_are_followed_one_after_the_other(bakery: Shop
             (home / "go-s-1").touch()
 
     found = list[str]()
-    bakery.run(jobs=2, no_checks=True, each=each)
+    bakery.run(jobs=2, each=each)
     found += _new(following[0])
     first, second = (f"{n}here {n}\n{n} goes on\n" for n in ("s-1", "s-2"))
     assert "".join(found) == first + second

@@ -110,9 +110,7 @@ def test_line_endings_that_git_would_change_are_in_the_way(failed: Shop) -> None
 
 
 def test_what_a_plan_can_not_write_is_refused(bakery: Shop) -> None:
-    bakery.client("cat > /dev/null; ln -s kept.txt new; echo x > other; exit 1")
-    bakery.task()
-    bakery.run(once=True, no_checks=True)
+    bakery.run_agent("ln -s kept.txt new; echo x > other; exit 1", once=True)
     with pytest.raises(CubError, match=r"^new: the patch makes a symbolic link") as refused:
         patch(bakery)
     assert "apply --3way" in refused.value.hint

@@ -203,8 +203,7 @@ def test_a_branch_that_moves_during_each_check_does_not_hold_the_run_forever(bak
             rounds.append(event["cmd"])
             git(bakery.root, "commit", "-q", "--allow-empty", "-m", f"human work {len(rounds)}")
 
-    bakery.client(_WORKING)
-    done = bakery.run(each=commit, checks=_CHECK, once=True)
+    done = bakery.run_agent(_WORKING, each=commit, checks=_CHECK, once=True)
     assert (len(rounds), done.outcomes) == (6, ["not_merged"])
     reason = done.of("attempt_end")[0]["fail"]["reason"]
     assert ("newer commits 5 times" in reason, bakery.status()) == (True, "parked")

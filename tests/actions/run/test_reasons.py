@@ -27,13 +27,6 @@ Node.js v20.20.2
 _CRASH = _NODE.replace("SyntaxError: Unexpected token '{'", "RangeError: too hot: 400")
 
 
-def _run(shop: Shop, client: str, **asked: Any) -> Done:
-    shop.client(f"cat > /dev/null; {client}")
-    if not shop.tasks().summaries:
-        shop.task()
-    return shop.run(once=True, **asked)
-
-
 def _fail(done: Done) -> Event:
     found: Event = done.of("attempt_end")[-1]["fail"]
     return found
@@ -64,7 +57,7 @@ def _fail(done: Done) -> Event:
 def test_what_the_agent_said_is_in_the_reason_of_every_class(
     bakery: Shop, client: str, asked: dict[str, Any], failure: str, reason: str
 ) -> None:
-    done = _run(bakery, client, **{"no_checks": "checks" not in asked, **asked})
+    done = bakery.run_agent(client, once=True, **asked)
     assert _fail(done)["class"] == failure
     assert re.sub(r"\d+ s\b", "N s", _fail(done)["reason"]) == reason
     (kept,) = bakery.ledger("attempt_end")
@@ -85,19 +78,12 @@ def test_what_an_agent_says_makes_no_other_failure_of_it(bakery: Shop) -> None:
 
 def test_much_that_is_said_is_cut_and_secrets_of_it_are_masked(bakery: Shop) -> None:
     secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
-    _run(bakery, f"echo '{secret} is wrong. {'word ' * 200}'; exit 1", no_checks=True)
+    bakery.run_agent(f"echo '{secret} is wrong. {'word ' * 200}'; exit 1", once=True)
     (kept,) = bakery.ledger("attempt_end")
     reason = kept["fail"]["reason"]
     assert reason.startswith("exit code 1: [masked] is wrong. word word")
     assert len(reason) <= 300
     assert "\n" not in reason
-
-
-def _prompt(shop: Shop) -> str:
-    """What the attempt after a failed one is sent."""
-    done = _run(shop, "true")
-    log = str(done.of("attempt_end")[-1]["log"])
-    return (shop.root / log / "prompt.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -115,10 +101,10 @@ def test_what_is_wrong_is_told_and_not_what_was_printed_last(
     bakery.write("bad.txt", printed)
     bakery.configure(run={"checks": [CHECK]})
     bakery.commit()
-    done = _run(bakery, "cp bad.txt wrong; echo All of it works now.")
+    done = bakery.run_agent("cp bad.txt wrong; echo All of it works now.", once=True)
     said = "; the agent said: All of it works now."
     assert _fail(done)["reason"].endswith(reason + said)
-    prompt = _prompt(bakery)
+    prompt = bakery.read_prompt(bakery.run_agent("true", once=True))
     assert reason.rpartition(": ")[2] in prompt[: prompt.index("Key observations")]
     assert "All of it works now." in prompt
     assert ("Node.js v20.20.2" in prompt) is (printed == _CRASH)  # the end of a log that is no item

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from cub.actions.init_update import InitOptions, plan_init
-from cub.files import apply_plan, lock_project
-from cub.project.project import Project
+from tests.actions.helpers import init
 from tests.actions.run.shop import Done, Shop
 from tests.conftest import git
 
@@ -32,18 +30,13 @@ CONTRACT, TASK = "# Run loop", "## CURRENT TASK"
 @pytest.fixture
 def stocked(bakery: Shop) -> Shop:
     """A shop with two instruction files of the person's, cub's own files, and two agents."""
-    for program, script in (("codex", _CODEX), ("claude", _CLAUDE)):
-        path = bakery.root.parent / "bin" / program
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"#!/bin/sh\n{script}\n")
-        path.chmod(0o755)
-    bakery.environ["PATH"] = f"{bakery.root.parent / 'bin'}:{bakery.environ['PATH']}"
+    bakery.install_program("codex", _CODEX)
+    bakery.install_program("claude", _CLAUDE)
     bakery.write("AGENTS.md", "# Bakery\n\nBread is counted in dozens.\n")
     bakery.write("bread.py", "def count_loaves():\n    return 12\n")
     bakery.write("CLAUDE.md", "# For Claude\n\nPlan before you bake.\n")
     bakery.commit("bread")  # the map shows what git tracks
-    with lock_project(bakery.root) as lock:
-        apply_plan(plan_init(Project.load(bakery.root), InitOptions()), lock)
+    init(bakery.root)
     bakery.commit()
     bakery.task()
     return bakery

@@ -7,31 +7,16 @@ from typing import Any
 
 import pytest
 
-from cub.actions.run.run_loop import run_tasks
-from cub.actions.run.run_options import RunOptions
-from cub.actions.run.run_setup import RunEnvironment, prepare_run
-from cub.actions.run.run_status import MAX_LAST_LINE, LastLine, send_notifications
-from cub.actions.tasks.stores import open_stores
-from cub.processes.command import StopRequest
-from cub.project.project import Project
+from cub.actions.run.run_status import MAX_LAST_LINE, LastLine
 from cub.store.events import Event
-from tests.actions.run.shop import Shop
+from tests.actions.run.shop import Done, Shop
 
 _TELL = 'echo "$CUB_EVENT $CUB_TASK" >> ../told; cat >> ../events'
 
 
-def _run(shop: Shop, client: str, notify: str = _TELL, **asked: Any) -> list[Event]:
-    shop.client(f"cat > /dev/null; {client}")
+def _run(shop: Shop, client: str, notify: str = _TELL, **asked: Any) -> Done:
     shop.configure(run={"notify": notify, "max_attempts": 2})
-    asked.setdefault("no_checks", True)
-    stop = StopRequest()
-    try:
-        stores = open_stores(Project.load(shop.root), "cub run")
-        around = RunEnvironment(stop, shop.environ, clock=shop.clock)
-        with prepare_run(stores, RunOptions(harness="mine", trust=True, **asked), around) as it:
-            return list(send_notifications(run_tasks(it.context), it.context))
-    finally:
-        stop.close()
+    return shop.run_agent(client, **asked)
 
 
 def _told(shop: Shop) -> tuple[list[str], list[Event]]:
@@ -41,7 +26,6 @@ def _told(shop: Shop) -> tuple[list[str], list[Event]]:
 
 
 def test_the_end_of_a_run_is_told(bakery: Shop) -> None:
-    bakery.task()
     _run(bakery, "echo x > f")
     kinds, (event,) = _told(bakery)
     assert kinds == ["stop"]
@@ -49,7 +33,6 @@ def test_the_end_of_a_run_is_told(bakery: Shop) -> None:
 
 
 def test_an_agent_that_is_stuck_is_told(bakery: Shop) -> None:
-    bakery.task()
     _run(bakery, "echo '<stuck>no oven</stuck>'", once=True)
     kinds, events = _told(bakery)
     assert kinds == ["stuck s-1", "stop"]
@@ -57,7 +40,6 @@ def test_an_agent_that_is_stuck_is_told(bakery: Shop) -> None:
 
 
 def test_a_parked_task_is_told(bakery: Shop) -> None:
-    bakery.task()
     _run(bakery, "exit 1")
     kinds, events = _told(bakery)
     assert kinds == ["stuck s-1", "stop"]
@@ -66,8 +48,7 @@ def test_a_parked_task_is_told(bakery: Shop) -> None:
 
 
 def test_a_used_up_budget_is_told(bakery: Shop) -> None:
-    bakery.task()
-    bakery.task("s-2")
+    bakery.add_tasks(2)
     _run(bakery, 'echo x >> f; echo \'{"type": "cost", "usd": 2}\'', usd=1.0)
     kinds, (event,) = _told(bakery)
     assert (kinds, event["end"]) == (["budget"], "budget")
@@ -83,9 +64,7 @@ def test_a_used_up_budget_is_told(bakery: Shop) -> None:
     ],
 )
 def test_who_can_not_be_told_is_told_of_here(bakery: Shop, notify: str, says: str) -> None:
-    bakery.task()
-    events = _run(bakery, "echo x > f", notify)
-    _, notice = [event["text"] for event in events if event["ev"] == "notice"]
+    _, notice = [event["text"] for event in _run(bakery, "echo x > f", notify).of("notice")]
     assert notice.startswith("run.notify failed: ")
     assert says in notice
     assert "None" not in notice
@@ -93,26 +72,14 @@ def test_who_can_not_be_told_is_told_of_here(bakery: Shop, notify: str, says: st
 
 
 def test_without_a_command_nobody_is_told(bakery: Shop) -> None:
-    bakery.task()
-    events = _run(bakery, "exit 1", "")
-    (notice,) = [event["text"] for event in events if event["ev"] == "notice"]
-    assert notice.startswith("attempts work in a clone")
+    (notice,) = _run(bakery, "exit 1", "").of("notice")
+    assert notice["text"].startswith("attempts work in a clone")
 
 
 def test_hidden_variables_are_hidden_from_it_too(bakery: Shop) -> None:
-    bakery.task()
     bakery.environ |= {"AWS_KEY": "secret"}
     bakery.configure(run={"hide_env": ["AWS_*"], "notify": "env > ../told"})
-    bakery.client("cat > /dev/null; echo x > f")
-    stop = StopRequest()
-    stores = open_stores(Project.load(bakery.root), "cub run")
-    with prepare_run(
-        stores,
-        RunOptions(harness="mine", trust=True, no_checks=True),
-        RunEnvironment(stop, bakery.environ),
-    ) as it:
-        list(send_notifications(run_tasks(it.context), it.context))
-    stop.close()
+    bakery.run_agent("echo x > f")
     told = (bakery.root.parent / "told").read_text()
     assert "CUB_EVENT=stop" in told
     assert "secret" not in told
@@ -120,10 +87,9 @@ def test_hidden_variables_are_hidden_from_it_too(bakery: Shop) -> None:
 
 def test_what_it_reads_and_what_it_says_is_masked(bakery: Shop) -> None:
     bakery.environ["S"] = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
-    bakery.task()
     notify = f'{_TELL}; yes | head -c 9000; printf "%s" "$S"; exit 1'
-    events = _run(bakery, 'echo "<stuck>$S has expired</stuck>"', notify, once=True)
-    said = json.dumps([events, _told(bakery)])
+    done = _run(bakery, 'echo "<stuck>$S has expired</stuck>"', notify, once=True)
+    said = json.dumps([done.events, _told(bakery)])
     assert bakery.environ["S"] not in said
     assert "run.notify failed: exit code 1 [masked]" in said
 

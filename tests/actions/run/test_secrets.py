@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -46,12 +45,6 @@ def _require_hidden(shop: Shop, done: Done, parts: list[str]) -> None:
     assert [part for part in parts if part in shown] == []
 
 
-def _run(shop: Shop, client: str, **asked: Any) -> Done:
-    shop.client(f"cat > /dev/null; {client}")
-    shop.task()
-    return shop.run(**{"iterations": 2, **asked})
-
-
 @pytest.mark.parametrize(
     "check",
     keep_few(
@@ -72,14 +65,16 @@ def _run(shop: Shop, client: str, **asked: Any) -> Done:
     ),
 )
 def test_a_key_that_a_check_prints_is_nowhere(bakery: Shop, key: list[str], check: str) -> None:
-    done = _run(bakery, "echo x >> kept.txt", checks=f"! grep x kept.txt || {{ {check}; }}")
+    done = bakery.run_agent(
+        "echo x >> kept.txt", checks=f"! grep x kept.txt || {{ {check}; }}", iterations=2
+    )
     assert done.outcomes == ["checks_failed", "checks_failed"]
     _require_hidden(bakery, done, _body(key))
 
 
 def test_what_stands_around_a_key_is_told(bakery: Shop, key: list[str]) -> None:
     check = "! grep x kept.txt || { echo 'Error: no oven'; cat ~/key.pem; echo end; exit 1; }"
-    done = _run(bakery, "echo x >> kept.txt", checks=check, once=True)
+    done = bakery.run_agent("echo x >> kept.txt", checks=check, once=True)
     tail = done.of("attempt_end")[0]["checks"][0]["tail"]
     assert tail.endswith(f"Error: no oven\n{MASK}\nend")
     _require_hidden(bakery, done, _body(key))
@@ -87,7 +82,7 @@ def test_what_stands_around_a_key_is_told(bakery: Shop, key: list[str]) -> None:
 
 def test_the_log_of_the_checks_has_all_of_it(bakery: Shop, key: list[str]) -> None:
     check = "! grep x kept.txt || { cat ~/key.pem; exit 1; }"
-    done = _run(bakery, "echo x >> kept.txt", checks=check)
+    done = bakery.run_agent("echo x >> kept.txt", checks=check, iterations=2)
     log = bakery.attempt(done.events[0]["run"]) / "checks.log"
     assert key[3] in log.read_text()
 
@@ -108,7 +103,7 @@ def test_the_log_of_the_checks_has_all_of_it(bakery: Shop, key: list[str]) -> No
     ),
 )
 def test_a_key_that_a_client_prints_is_nowhere(bakery: Shop, key: list[str], client: str) -> None:
-    done = _run(bakery, client, no_checks=True)
+    done = bakery.run_agent(client, iterations=2)
     _require_hidden(bakery, done, _body(key))
 
 
@@ -121,7 +116,7 @@ def test_a_key_in_the_events_of_a_client_is_nowhere(bakery: Shop, key: list[str]
     ]
     bakery.write("told.jsonl", "".join(json.dumps(one) + "\n" for one in told))
     bakery.commit()
-    done = _run(bakery, "cat told.jsonl", no_checks=True)
+    done = bakery.run_agent("cat told.jsonl", iterations=2)
     _require_hidden(bakery, done, _body(key))
     events = bakery.attempt(done.events[0]["run"]) / "events.jsonl"
     assert key[3] in events.read_text()
@@ -130,7 +125,7 @@ def test_a_key_in_the_events_of_a_client_is_nowhere(bakery: Shop, key: list[str]
 @pytest.mark.thorough
 def test_a_key_behind_thousands_of_texts_is_nowhere(bakery: Shop, key: list[str]) -> None:
     parts = "head -n 9 ~/key.pem; sleep 1.1; tail -n +10 ~/key.pem"  # a tick lies between them
-    done = _run(bakery, f"yes go on | head -n 6000; {parts}", no_checks=True, once=True)
+    done = bakery.run_agent(f"yes go on | head -n 6000; {parts}", once=True)
     _require_hidden(bakery, done, _body(key))
 
 
@@ -140,28 +135,27 @@ def test_a_token_is_in_no_event_of_a_client(bakery: Shop) -> None:
     coloured = {"type": "tool", "text": f"use \x1b[1mghp_\x1b[0m{secret[4:]}"}
     limit = {"type": "limit", "text": f"no quota for {secret}"}
     lines = "; ".join(f"echo '{json.dumps(one)}'" for one in (say, coloured, limit))
-    done = _run(bakery, f"{lines}; exit 3", no_checks=True, once=True)
+    done = bakery.run_agent(f"{lines}; exit 3", once=True)
     _require_hidden(bakery, done, [secret])
     assert next(one["text"] for one in done.of("client")) == f"with {MASK}\n"
 
 
 def test_a_key_that_a_hook_prints_is_nowhere(bakery: Shop, key: list[str]) -> None:
-    hook = bakery.write(".git/hooks/pre-commit", "#!/bin/sh\ncat ~/key.pem\nexit 1\n")
-    hook.chmod(0o755)
-    done = _run(bakery, "echo x > new.txt", no_checks=True)
+    bakery.install_hook("pre-commit", "cat ~/key.pem; exit 1")
+    done = bakery.run_agent("echo x > new.txt", iterations=2)
     assert done.outcomes[0] == "commit_failed"
     _require_hidden(bakery, done, _body(key))
 
 
 def test_a_password_in_a_command_is_in_no_event(bakery: Shop) -> None:
-    done = _run(bakery, "echo x > new.txt", checks="DB_PASSWORD=hunter22 true", once=True)
+    done = bakery.run_agent("echo x > new.txt", checks="DB_PASSWORD=hunter22 true", once=True)
     assert "hunter22" not in json.dumps(done.events) + (bakery.root / LEDGER_FILE).read_text()
     assert done.of("check_end")[0]["cmd"] == f"DB_PASSWORD={MASK} true"
 
 
 def test_a_status_that_another_wrote_is_masked(bakery: Shop) -> None:
     secret = "ghp_" + chance(36)
-    done = _run(bakery, "echo x > new.txt", no_checks=True, once=True)
+    done = bakery.run_agent("echo x > new.txt", once=True)
     folder = next(iter(RunFolder.list_all(bakery.root)))
     file = folder.state / "status.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "said": f"it is {secret}"}))
@@ -174,8 +168,7 @@ def test_secrets_of_a_task_are_in_no_prompt(bakery: Shop, key: list[str]) -> Non
     epic = {"issue_type": "epic", "description": f"{words} " + "\n".join(key)}
     bakery.task("s-9", **epic)
     bakery.task("s-1", parent="s-9", notes="\n".join(key), description="\n".join(key))
-    bakery.client("cat > /dev/null; echo x > new.txt")
-    bakery.run(task="s-1", no_checks=True, once=True)
+    bakery.run_agent("echo x > new.txt", task="s-1", once=True)
     prompts = "".join(file.read_text() for file in bakery.cub.glob("runs/*/*/*/prompt.md"))
     assert prompts
     assert [part for part in _body(key) if part in prompts] == []

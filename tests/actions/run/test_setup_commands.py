@@ -29,10 +29,8 @@ def furnished(bakery: Shop) -> Shop:
 
 
 def test_they_run_once_in_each_tree(furnished: Shop) -> None:
-    furnished.client('cat > /dev/null; test "$(cat made/lock)" = 1 && echo x > "$CUB_TASK"')
-    furnished.task("s-1")
-    furnished.task("s-2")
-    done = furnished.run()
+    furnished.add_tasks(2)
+    done = furnished.run_agent('test "$(cat made/lock)" = 1 && echo x > "$CUB_TASK"')
     assert (done.outcomes, _setups(done)) == (["ok", "ok"], 2)
     assert git(furnished.root, "ls-files", "made", "s-*").split() == ["s-1", "s-2"]
     assert (furnished.root / "kept.txt").read_text() == "kept\n"
@@ -40,32 +38,25 @@ def test_they_run_once_in_each_tree(furnished: Shop) -> None:
 
 
 def test_they_run_again_for_another_lock_file(furnished: Shop) -> None:
-    furnished.client("cat > /dev/null; echo 2 > uv.lock")
-    furnished.task()
-    done = furnished.run()
+    done = furnished.run_agent("echo 2 > uv.lock")
     assert (done.outcomes, _setups(done)) == (["ok"], 3)
 
 
 def test_what_an_agent_makes_of_them_does_not_help_it(furnished: Shop) -> None:
-    furnished.client("cat > /dev/null; echo x > changed; rm -r made; mkdir -p made/lock")
-    furnished.task()
-    assert furnished.run(once=True).outcomes == ["checks_failed"]
+    done = furnished.run_agent("echo x > changed; rm -r made; mkdir -p made/lock", once=True)
+    assert done.outcomes == ["checks_failed"]
 
 
 def test_a_run_whose_setup_fails_is_refused(furnished: Shop) -> None:
     config = json.loads((furnished.cub / "config.yaml").read_text())
     furnished.configure(run={**config["run"], "setup": ["echo no such package; exit 3"]})
-    furnished.client("echo x > s-1")
-    furnished.task()
     with pytest.raises(CubError, match=r"`echo no such .*` of run.setup failed: exit code 3"):
-        furnished.run()
+        furnished.run_agent("echo x > s-1")
     assert furnished.status() == "open"
 
 
 def test_an_attempt_that_breaks_them_fails(furnished: Shop) -> None:
-    furnished.client("cat > /dev/null; git rm -q uv.lock")
-    furnished.task()
-    assert furnished.run(once=True).outcomes == ["checks_failed"]
+    assert furnished.run_agent("git rm -q uv.lock", once=True).outcomes == ["checks_failed"]
 
 
 def test_an_extension_whose_sources_changed_has_to_be_built_by_a_check(bakery: Shop) -> None:
@@ -74,9 +65,8 @@ def test_an_extension_whose_sources_changed_has_to_be_built_by_a_check(bakery: S
     bakery.commit()
     bakery.write("fast.so", "1")
     bakery.set_checks("test -e fast.so")
-    bakery.client('cat > /dev/null; test -e fast.so && echo 2 > "$CUB_TASK.c"')
     bakery.task("s-1")
-    done = bakery.run(once=True)
+    done = bakery.run_agent('test -e fast.so && echo 2 > "$CUB_TASK.c"', once=True)
     assert done.outcomes == ["checks_failed"]
     assert "fast.so: not shared, as the sources changed" in str(done.events)
 
@@ -89,8 +79,8 @@ def test_ignored_files_that_are_asked_for_are_there_and_in_no_commit(bakery: Sho
         bakery.write(path, "mine\n")
     there = "cat .env data/models/big.bin node_modules/a/index.js && test ! -e data/other"
     bakery.configure(run={"share": ["data/models"], "checks": [there]})
-    bakery.client(f'cat > /dev/null; {there} && echo more >> .env && echo x > "$CUB_TASK"')
     bakery.task("s-1")
-    assert bakery.run(once=True).outcomes == ["ok"]
+    done = bakery.run_agent(f'{there} && echo more >> .env && echo x > "$CUB_TASK"', once=True)
+    assert done.outcomes == ["ok"]
     made = git(bakery.root, "show", "--format=", "--name-only", "HEAD", "--", ":!.cub").split()
     assert (made, (bakery.root / ".env").read_text()) == (["s-1"], "mine\n")

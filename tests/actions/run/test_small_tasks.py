@@ -12,20 +12,10 @@ from tests.actions.run.shop import Shop
 _PYTHON = Path(sys.executable).as_posix()
 # By the name of a function: its arguments, what it returns for them, a right body, and a wrong one.
 _TASKS = {
-    "count_vowels": ("word", "('bakery', 2), ('rye', 1), ('', 0)",
-                     "return sum(letter in 'aeiou' for letter in word.replace('y', ''))",
-                     "return len(word)"),
     "round_up": ("loaves", "(13, 24), (12, 12), (0, 0)", "return -(-loaves // 12) * 12",
                  "return loaves // 12 * 12 + 12"),
-    "find_cheapest": ("prices", "([3, 1, 2], 1), ([2], 2), ([], None)",
-                      "return min(prices, default=None)", "return min(prices)"),
-    "reverse_words": ("line", "('ab c', 'c ab'), ('', '')",
-                      "return ' '.join(reversed(line.split()))", "return line[::-1]"),
     "is_sorted": ("items", "([1, 2], True), ([2, 1], False), ([], True)",
                   "return items == sorted(items)", "raise NotImplementedError"),
-    "merge_counts": ("rows", "([('a', 1), ('a', 2)], {'a': 3}), ([], {})",
-                     "return {n: sum(c for m, c in rows if m == n) for n, _ in rows}",
-                     "return dict(rows)"),
 }  # fmt: skip
 _CHECKS = {
     "unittest": ("test_it.py", f"{_PYTHON} -m unittest -q", (
@@ -61,6 +51,5 @@ def test_only_a_right_solution_closes_its_task(
     bakery.task()
     for body, closes in ((wrong, False), (right, True)):
         text = f"def {name}({argument}):\n    {body}\n"
-        bakery.client(f"cat > /dev/null; cat > solution.py <<'X'\n{text}X")
-        bakery.run(checks=command, once=True)
+        bakery.run_agent(f"cat > solution.py <<'X'\n{text}X", checks=command, once=True)
         assert (bakery.status() == "closed") is closes

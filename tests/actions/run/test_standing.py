@@ -17,8 +17,8 @@ from tests.actions.run.shop import Shop
 
 AT = "2026-01-01T08:00:00.000Z"
 START = {"ev": "attempt_start", "ts": AT, "task": "s-1", "n": 1, "harness": "mine"}
-SLOW = """cat > /dev/null; printf '\\033[31mI look\\033[0m at '; printf 'the shop\\n\\n'"""
-MUCH = "cat > /dev/null; yes more | head -n 6000; echo I look at the shop"
+SLOW = """printf '\\033[31mI look\\033[0m at '; printf 'the shop\\n\\n'"""
+MUCH = "yes more | head -n 6000; echo I look at the shop"
 UNTIL_SEEN = 'while ! test -e "$HOME/seen"; do sleep 0.05; done; echo x > x'
 
 
@@ -103,15 +103,13 @@ def test_what_was_used_and_that_it_is_not_known(events: list[Event], run: str) -
 
 
 def test_the_last_words_are_in_the_file_when_the_client_has_ended(bakery: Shop) -> None:
-    bakery.client("cat > /dev/null; echo I look; echo I am done; echo x > x")
-    bakery.task()
     found = []
 
     def each(event: Event) -> None:
         (folder,) = RunFolder.list_all(bakery.root)
         found.append((event["ev"], read_status(folder).status.current.said))
 
-    bakery.run(no_checks=True, each=each)
+    bakery.run_agent("echo I look; echo I am done; echo x > x", each=each)
     assert [said for kind, said in found if kind in ("client", "tick")][-1] == "I am done"
 
 
@@ -122,8 +120,6 @@ def test_the_next_attempt_begins_with_nothing_said() -> None:
 
 @pytest.mark.parametrize("says", [SLOW, MUCH])
 def test_it_is_in_the_file_while_the_client_works(bakery: Shop, says: str) -> None:
-    bakery.client(f"{says}; {UNTIL_SEEN}")
-    bakery.task()
     found = []
 
     def each(event: Event) -> None:
@@ -133,7 +129,7 @@ def test_it_is_in_the_file_while_the_client_works(bakery: Shop, says: str) -> No
             if found[-1].said not in ("", "more"):
                 (Path(bakery.environ["HOME"]) / "seen").touch()
 
-    done = bakery.run(no_checks=True, each=each)
+    done = bakery.run_agent(f"{says}; {UNTIL_SEEN}", each=each)
     assert done.outcomes == ["ok"]
     assert (found[-1].said, found[-1].doing) == ("I look at the shop", "at work")
 

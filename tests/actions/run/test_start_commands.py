@@ -13,7 +13,7 @@ from cub.actions.run.run_context import RunRefusedError
 from cub.errors import CubError
 from cub.store.events import Event
 from tests.actions.run.conftest import CopyShop
-from tests.actions.run.shop import Done, Shop
+from tests.actions.run.shop import Shop
 from tests.actions.run.sound import seen
 from tests.cli.commands.run.started import start_run
 from tests.conftest import git
@@ -39,11 +39,6 @@ def named(command: str, **more: Any) -> dict[str, Any]:
     return {"name": "Named", "command": command, **more}
 
 
-def prompt(shop: Shop, done: Done, task: str = "s-1", number: int = 1) -> str:
-    """What the agent was sent."""
-    return (shop.attempt(done.end["run"], number, task) / "prompt.md").read_text("utf-8")
-
-
 def block(text: str, name: str = "Named", kind: str = "Context") -> str:
     return f"--- {kind}: {name} ---\n{text}\n--- End Context ---\n\n"
 
@@ -59,15 +54,15 @@ def test_their_output_is_in_front_of_each_attempt_s_prompt(stocked: Shop) -> Non
     failed = "Command exited with code 1\nPartial output:\n"
     loud = block(f"\\# Loud\n{stocked.root.name}", "CLI Command 1")
     first = block(f"{failed}kept.txt", kind="Context Error") + loud
-    assert prompt(stocked, done).startswith(f"{first}## CURRENT TASK\n")
+    assert stocked.read_prompt(done, 0).startswith(f"{first}## CURRENT TASK\n")
     second = block(f"{failed}kept.txt\nmade-s-1", kind="Context Error") + loud
-    assert prompt(stocked, done, "s-2").startswith(f"{second}## CURRENT TASK\n")
+    assert stocked.read_prompt(done).startswith(f"{second}## CURRENT TASK\n")
 
 
 def test_they_see_the_files_that_an_attempt_starts_from(stocked: Shop) -> None:
     stocked.write("mine.txt", "not committed")
     done = stocked.run(exec_lines=("ls",))
-    assert prompt(stocked, done).startswith(block("kept.txt", "CLI Command 1"))
+    assert stocked.read_prompt(done, 0).startswith(block("kept.txt", "CLI Command 1"))
 
 
 @pytest.mark.parametrize("asked", [{"checks": "true"}, {"no_checks": True}])
@@ -146,7 +141,7 @@ def test_a_stop_ends_one(stocked: Shop) -> None:
 
 def test_one_is_in_the_attempt(stocked: Shop) -> None:
     done = stocked.run(exec_lines=('"$PYTHON" -m cub context --exec true 2>&1',))
-    assert "context commands cannot be run inside an attempt" in prompt(stocked, done)
+    assert "context commands cannot be run inside an attempt" in stocked.read_prompt(done, 0)
 
 
 @pytest.mark.thorough

@@ -8,9 +8,10 @@ import pytest
 
 from cub.files.signed_state import find_state_folder
 from cub.place.place_kind import find_place_kind
+from tests.actions.helpers import write
 from tests.actions.run.shop import Shop
 
-_TRY = """#!/bin/sh
+_TRY = """
 cat > /dev/null
 for file in "$CLAUDE_CONFIG_DIR/login" "$CLAUDE_CONFIG_DIR/settings.json" "$HOME/.cache/new" \\
     "$HOME/.claude/login" "$HOME/.bashrc"; do
@@ -24,11 +25,9 @@ echo x > made.txt
 def agent(bakery: Shop, tmp_path: Path) -> Path:
     """An agent that is called claude; it has a directory with settings."""
     bakery.task()
-    folder, program = tmp_path / "work-login", tmp_path / "bin/claude"
-    for path, text in ((folder / "settings.json", "{}\n"), (program, _TRY)):
-        path.parent.mkdir()
-        path.write_text(text)
-    program.chmod(0o755)
+    folder = tmp_path / "work-login"
+    write(folder, "settings.json", "{}\n")
+    program = bakery.install_program("claude", _TRY)
     mine = {"argv": [str(program)], "env": {"CLAUDE_CONFIG_DIR": str(folder)}}
     bakery.configure(harnesses={"mine": mine})
     return folder

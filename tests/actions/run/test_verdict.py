@@ -47,6 +47,12 @@ def _judged(**different: Any) -> Verdict | None:
     return judge_before_checks(replace(_FINE, **different))
 
 
+def _failed(**different: Any) -> Verdict:
+    verdict = _judged(**different)
+    assert verdict is not None
+    return verdict
+
+
 def test_where_nothing_stands_against_it_the_checks_decide() -> None:
     assert judge_before_checks(_FINE) is None
 
@@ -76,8 +82,7 @@ def test_where_nothing_stands_against_it_the_checks_decide() -> None:
     ],
 )
 def test_the_class_of_a_failure(different: dict[str, Any], failure: str) -> None:
-    verdict = _judged(**different)
-    assert verdict is not None
+    verdict = _failed(**different)
     assert (verdict.failure, verdict.is_ok) == (find_class(failure), False)
 
 
@@ -107,15 +112,13 @@ _ENDED = ProcessResult(1, None, "", "", 1.0)
 def test_without_a_reply_of_a_model_nothing_is_charged(
     different: dict[str, Any], failure: FailureClass, reason: str
 ) -> None:
-    verdict = _judged(**_UNANSWERED, **different)
-    assert verdict is not None
+    verdict = _failed(**_UNANSWERED, **different)
     assert (verdict.failure, verdict.reason) == (failure, reason)
     assert not verdict.counts_as_attempt
 
 
 def test_files_that_were_changed_show_that_a_model_worked() -> None:
-    verdict = _judged(lacks_reply=True, process=_ENDED, is_success=False)
-    assert verdict is not None
+    verdict = _failed(lacks_reply=True, process=_ENDED, is_success=False)
     assert (verdict.failure, verdict.counts_as_attempt) == (failures.HARNESS_EXIT, True)
 
 
@@ -132,14 +135,13 @@ def test_files_that_were_changed_show_that_a_model_worked() -> None:
 def test_a_refusal_has_its_class_and_a_wrong_request_is_the_tasks_once_a_model_has_replied(
     kind: RefusalKind, *, has_reply: bool, failure: FailureClass
 ) -> None:
-    verdict = _judged(
+    verdict = _failed(
         process=_ENDED,
         is_success=False,
         transcript=Transcript(has_started=True, has_words=has_reply, error="prompt is too long"),
         lacks_reply=not has_reply,
         refusal=Refusal(kind, None, "prompt is too long"),
     )
-    assert verdict is not None
     assert verdict.failure == failure
     assert verdict.reason.endswith("prompt is too long")
     assert verdict.counts_as_attempt is failure.is_charged
