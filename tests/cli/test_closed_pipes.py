@@ -7,12 +7,11 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperOption
 
-from cub.cli.app import build_root_command
+from tests.cli.command_tree import walk_commands
 from tests.cli.processes import run_in_shell
 from tests.cli.standing import MINE
 from tests.cli.tasks import ALL, put, put_events
@@ -52,21 +51,13 @@ WORDS = {
 }
 
 
-def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[Any, str]]:
-    yield command, " ".join(path)
-    if isinstance(command, TyperGroup):
-        context = command.context_class(command)
-        for name in command.list_commands(context):
-            yield from walk(command.get_command(context, name), (*path, name))
-
-
 def list_calls() -> Iterator[list[str]]:
     """Every command with its words, with --json and its help page; and what is no command."""
-    for command, name in walk(build_root_command()):
+    for name, context in walk_commands():
         words = [*name.split(), *WORDS.get(name, "").split()]
         yield words
         yield [*name.split(), "--help"]
-        if any("--json" in p.opts for p in command.params if isinstance(p, TyperOption)):
+        if any("--json" in p.opts for p in context.command.params if isinstance(p, TyperOption)):
             yield [*words, "--json"]
     yield from ([], ["no-such-command"], ["init", "--no-such-option", "--json"])
     yield from (["--show-completion", "bash"], ["-v", "status"])

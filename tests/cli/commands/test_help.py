@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 import typer
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperOption
 
-from cub.cli.app import build_root_command, run_command_line
+from cub.cli.app import run_command_line
 from cub.cli.commands.help import format_help, get_command_summary, split_paragraphs
 from cub.cli.tables import wrap_text
 from cub.cli.terminal import strip_styles
+from tests.cli.command_tree import walk_commands
 
-
-def _contexts(command: Any, name: str, parent: typer.Context | None) -> Iterator[typer.Context]:
-    settings = command.context_settings
-    context = command.context_class(command, info_name=name, parent=parent, **settings)
-    yield context
-    if isinstance(command, TyperGroup):
-        for inner in command.list_commands(context):
-            yield from _contexts(command.get_command(context, inner), inner, context)
-
-
-ALL = list(_contexts(build_root_command(), "cub", None))
+ALL = [context for _, context in walk_commands()]
 WIDTHS = [60, 80, 120]
 every_command = pytest.mark.parametrize("context", ALL, ids=lambda c: c.command_path)
 
