@@ -17,7 +17,7 @@ from typing import IO
 import pytest
 from hypothesis import Phase, settings
 
-from tests.command_line import Result, call_cub
+from tests.command_line import Result, call_cub, run_program
 from tests.fork_server import start_cub, stop_fork_server
 from tests.forked import STOP_SIGNALS
 
@@ -193,19 +193,8 @@ def cub_interpreter(project: Path, home: Path) -> Cub:
     """Run `python -m cub`, for tests of its start, of encodings, and of another copy of cub."""
 
     def run(*arguments: str, cwd: Path = project, stdin: str = "", **env: str) -> Result:
-        done = subprocess.run(
-            [sys.executable, "-m", "cub", *arguments],
-            cwd=cwd,
-            env={**environment(home), **env},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="surrogateescape",
-            timeout=60,
-            check=False,
-        )
-        return Result(done.returncode, done.stdout, done.stderr)
+        words = [sys.executable, "-m", "cub", *arguments]
+        return run_program(words, cwd=cwd, environ={**environment(home), **env}, stdin=stdin)
 
     return run
 

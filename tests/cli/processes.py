@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from tests import fork_client
+from tests.command_line import Result, run_program
 from tests.conftest import environment
 from tests.fork_server import ForkedProcess, start_cub
 
@@ -34,19 +35,10 @@ class Running(NamedTuple):
         return self.process.wait(), out, err
 
 
-def run_in_shell(
-    line: str, project: Path, home: Path, cub: Sequence[str]
-) -> subprocess.CompletedProcess[str]:
+def run_in_shell(line: str, project: Path, home: Path, cub: Sequence[str]) -> Result:
     """Run a command of cub with what a shell makes of the rest of a line."""
-    return subprocess.run(
-        f"{shlex.join(cub)} {line}",
-        shell=True,
-        cwd=project,
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ["sh", "-c", f"{shlex.join(cub)} {line}"]
+    return run_program(words, cwd=project, environ=environment(home))
 
 
 @contextmanager

@@ -154,16 +154,18 @@ def test_a_message_that_nobody_reads_ends_no_command(project: Path, home: Path, 
     assert cub("update", "--check").code == 0
 
 
-@pytest.mark.parametrize("command", ["task list", "task list --json", "task export"])
+@pytest.mark.parametrize(
+    "command", ["task list", "task list --json", "task list --tree", "task export"]
+)
 def test_head_takes_one_line_of_more_than_a_pipe_holds_and_goes(
     project: Path, home: Path, command: str
 ) -> None:
     put(project, *({"id": f"b-{number}", "title": "Bake " * 20} for number in range(1000)))
     done = run_in_shell(f"{command} | head -n 1", project, home, get_cub_command())
-    assert (len(done.stdout.splitlines()), done.stderr) == (1, "")
+    assert (len(done.out.splitlines()), done.err) == (1, "")
 
 
 @pytest.mark.parametrize("words", ["--version", "", "status"])
 def test_an_interpreter_of_its_own_ends_in_silence(project: Path, home: Path, words: str) -> None:
     done = run_in_shell(f"{words} | true", project, home, [sys.executable, "-m", "cub"])
-    assert done.stderr == ""
+    assert done.err == ""

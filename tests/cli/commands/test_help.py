@@ -38,6 +38,12 @@ def test_text_is_wrapped_once(context: typer.Context, width: int) -> None:
         assert "\n".join(wrap_text(text, min(width, 100))) in page
 
 
+def test_each_page_has_an_example_of_its_command() -> None:
+    shown = ((path, context) for path, context in walk_commands() if not context.command.hidden)
+    pages = {path: "\n".join(_lines(context, 100)) for path, context in shown}
+    assert [path for path, page in pages.items() if f"Example: cub {path}" not in page] == []
+
+
 @every_command
 def test_a_summary_fits_on_its_line_of_a_list(context: typer.Context) -> None:
     summary = get_command_summary(context.command)

@@ -7,7 +7,6 @@ runs.
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from cub.prompt.section_text import SectionSpec, recognize_section
 from cub.prompt.templates import TemplateSet
 from tests.cli.processes import serve_cub
 from tests.cli.standing import MINE
-from tests.command_line import Result
+from tests.command_line import Result, run_program
 from tests.conftest import Cub, environment, tree
 
 ROOT = Path(__file__).parents[3]
@@ -52,15 +51,7 @@ def next_command(home_of_next: Path) -> Iterator[list[str]]:
 @pytest.fixture
 def next_cub(project: Path, home: Path, next_command: list[str]) -> Callable[..., Result]:
     def run(*arguments: str) -> Result:
-        done = subprocess.run(
-            [*next_command, *arguments],
-            cwd=project,
-            env=environment(home),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return Result(done.returncode, done.stdout, done.stderr)
+        return run_program([*next_command, *arguments], cwd=project, environ=environment(home))
 
     return run
 
