@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.actions.reviews import MINE
+from tests.cli.processes import run_in_shell
 from tests.cli.standing import stand
 from tests.command_line import call_cub
 from tests.conftest import Cub, environment, git
+from tests.fork_server import get_cub_command
 from tests.git.commits import Files, link, submodule
 from tests.git.commits import commit as made
 
@@ -411,3 +413,12 @@ def test_without_a_commit_an_edited_section_is_an_error_as_for_update(cub: Cub) 
         result = cub("diff", option)
         assert result.code == 1
         assert "the managed section was edited manually" in result.err
+
+
+@posix
+@pytest.mark.parametrize("option", ["--json", "--format=text", "--format=markdown"])
+def test_a_reader_that_is_gone_gets_no_traceback(project: Path, home: Path, option: str) -> None:
+    base = made(project, {"AGENTS.md": b"x\n" * 30_000})
+    made(project, {"AGENTS.md": b"y\n" * 30_000}, base)
+    done = run_in_shell(f"diff {base} {option} | head -n 1", project, home, get_cub_command())
+    assert (len(done.out.splitlines()), done.err) == (1, "")
