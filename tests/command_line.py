@@ -76,7 +76,12 @@ def call_for_json(root: Path, *words: str, code: int = 0) -> Any:
 
 
 def run_program(
-    words: Sequence[str], *, cwd: Path, environ: Mapping[str, str], stdin: str = ""
+    words: Sequence[str],
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    stdin: str = "",
+    limit: float = 60,
 ) -> Result:
     """Run a program to its end; bytes that are no UTF-8 stand in the texts as surrogates."""
     done = subprocess.run(
@@ -88,7 +93,7 @@ def run_program(
         text=True,
         encoding="utf-8",
         errors="surrogateescape",
-        timeout=60,
+        timeout=limit,
         check=False,
     )
     return Result(done.returncode, done.stdout, done.stderr)

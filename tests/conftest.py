@@ -213,6 +213,19 @@ def git(root: Path, *arguments: str) -> str:
     return done.stdout
 
 
+def list_checkout(root: Path) -> list[str]:
+    """The files of a checkout that are tracked, or new and not ignored."""
+    listed = git(root, "ls-files", "-co", "--exclude-standard", "-z").split("\0")
+    return [name for name in listed if name and os.path.lexists(root / name)]
+
+
+def copy_checkout(root: Path, target: Path) -> None:
+    """Copy what a commit of everything in a checkout would hold."""
+    for name in list_checkout(root):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / name, target / name, follow_symlinks=False)
+
+
 def tree(root: Path) -> dict[str, bytes]:
     """Every file below `root` by its path, without .git."""
     return {

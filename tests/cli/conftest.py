@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import serve_cub
 from tests.command_line import Result, run_program
 from tests.conftest import Cub, environment
 from tests.files.conftest import unprivileged
-from tests.fork_server import get_cub_command
+from tests.fork_server import ForkServer, get_cub_command
 
 __all__ = ["unprivileged"]
 
@@ -22,8 +22,8 @@ def unprivileged_command(unprivileged: list[str]) -> Iterator[list[str]]:
     if not unprivileged:
         yield get_cub_command()
         return
-    with serve_cub(*unprivileged) as command:
-        yield command
+    with closing(ForkServer(*unprivileged)) as server:
+        yield server.command
 
 
 @pytest.fixture

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import serve_cub
 from tests.command_line import run_program
 from tests.conftest import environment
+from tests.fork_server import ForkServer
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -22,8 +23,8 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         shutil.copytree(REPOSITORY / name, folder / name, ignore=ignored)
     for file in (folder / "templates" / "sections").glob("*/agents.md.j2"):
         file.write_text("{% no such thing %}", encoding="utf-8")
-    with serve_cub(code=folder) as command:
-        yield command
+    with closing(ForkServer(code=folder)) as server:
+        yield server.command
 
 
 @pytest.mark.parametrize("as_json", [False, True])

@@ -130,7 +130,8 @@ class Copy:
     def run(self, *words: str, cwd: Path | None = None, cub: Path | None = None) -> tuple[int, str]:
         """Run Python's module `words` with the copy's code, or that of another `cub`."""
         env = {**environment(self.home), "PYTHONPATH": str(cub or self.root)}
-        done = run_program([sys.executable, "-m", *words], cwd=cwd or self.root, environ=env)
+        command = [sys.executable, "-m", *words]
+        done = run_program(command, cwd=cwd or self.root, environ=env, limit=120)
         return done.code, done.out + done.err
 
     def check(self, files: list[str], *options: str) -> tuple[int, str]:
