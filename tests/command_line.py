@@ -11,6 +11,7 @@ import json
 import locale
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -72,6 +73,30 @@ def call_for_json(root: Path, *words: str, code: int = 0) -> Any:
     done = call_cub([*words, "--json"], cwd=root)
     assert done.code == code, (words, done)
     return json.loads(done.out)
+
+
+def run_program(
+    words: Sequence[str],
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    stdin: str = "",
+    limit: float = 60,
+) -> Result:
+    """Run a program to its end; bytes that are no UTF-8 stand in the texts as surrogates."""
+    done = subprocess.run(
+        words,
+        cwd=cwd,
+        env=environ,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+        timeout=limit,
+        check=False,
+    )
+    return Result(done.returncode, done.stdout, done.stderr)
 
 
 @contextmanager

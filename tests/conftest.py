@@ -17,7 +17,7 @@ from typing import IO
 import pytest
 from hypothesis import Phase, settings
 
-from tests.command_line import Result, call_cub
+from tests.command_line import Result, call_cub, run_program
 from tests.fork_server import start_cub, stop_fork_server
 from tests.forked import STOP_SIGNALS
 
@@ -193,19 +193,8 @@ def cub_interpreter(project: Path, home: Path) -> Cub:
     """Run `python -m cub`, for tests of its start, of encodings, and of another copy of cub."""
 
     def run(*arguments: str, cwd: Path = project, stdin: str = "", **env: str) -> Result:
-        done = subprocess.run(
-            [sys.executable, "-m", "cub", *arguments],
-            cwd=cwd,
-            env={**environment(home), **env},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="surrogateescape",
-            timeout=60,
-            check=False,
-        )
-        return Result(done.returncode, done.stdout, done.stderr)
+        words = [sys.executable, "-m", "cub", *arguments]
+        return run_program(words, cwd=cwd, environ={**environment(home), **env}, stdin=stdin)
 
     return run
 
@@ -222,6 +211,19 @@ def git(root: Path, *arguments: str) -> str:
         ["git", *who, *arguments], cwd=root, capture_output=True, text=True, check=True
     )
     return done.stdout
+
+
+def list_checkout(root: Path) -> list[str]:
+    """The files of a checkout that are tracked, or new and not ignored."""
+    listed = git(root, "ls-files", "-co", "--exclude-standard", "-z").split("\0")
+    return [name for name in listed if name and os.path.lexists(root / name)]
+
+
+def copy_checkout(root: Path, target: Path) -> None:
+    """Copy what a commit of everything in a checkout would hold."""
+    for name in list_checkout(root):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(root / name, target / name, follow_symlinks=False)
 
 
 def tree(root: Path) -> dict[str, bytes]:

@@ -84,22 +84,40 @@ class ForkedProcess:
         return line
 
 
-class _Server:
-    """The server's process, and the socket on which it takes requests."""
+class ForkServer:
+    """A server's process, and the socket on which it takes requests.
 
-    def __init__(self, address: Path) -> None:
-        self.address = address
+    `before` goes in front of the server's command; `code` is the folder with the package `cub`.
+    """
+
+    def __init__(self, *before: str, code: Path = _ROOT) -> None:
+        # A socket's address has 104 bytes at most: pytest's own folders are too deep.
+        self.address = Path(tempfile.mkdtemp(prefix="cub-")) / "s"
         with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(str(address))
+            listening.bind(str(self.address))
             listening.listen(64)
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.fork_server", str(listening.fileno())],
-                cwd=_ROOT,
+            self._process = subprocess.Popen(
+                [*before, sys.executable, "-m", "tests.fork_server", str(listening.fileno())],
+                cwd=code,  # where -m looks first
+                env={**os.environ, "PYTHONPATH": str(_ROOT)},
                 pass_fds=[listening.fileno()],
                 stdin=subprocess.PIPE,
                 # ^C is not for it. A session of its own would make it an orphan that runs end.
                 process_group=0,
             )
+
+    @property
+    def command(self) -> list[str]:
+        """The command of a program that does what `cub` does, for a shell or another program."""
+        client = str(Path(__file__).with_name("fork_client.py"))
+        return [sys.executable, "-I", "-S", client, str(self.address)]
+
+    def close(self) -> None:
+        """End the server; children that still run are left to themselves."""
+        assert self._process.stdin
+        self._process.stdin.close()
+        self._process.wait()
+        shutil.rmtree(self.address.parent, ignore_errors=True)
 
 
 def start_cub(
@@ -123,26 +141,20 @@ def start_cub(
 
 
 def get_cub_command() -> list[str]:
-    """Return the command of a program that does what `cub` does, for a shell or another program."""
-    client = str(Path(__file__).with_name("fork_client.py"))
-    return [sys.executable, "-I", "-S", client, str(_get_server().address)]
+    """Return the command of a program that does what `cub` does, as this process has it."""
+    return _get_server().command
 
 
 def stop_fork_server() -> None:
-    """End the server, if one was started; children that still run are left to themselves."""
+    """End the server of this process, if one was started."""
     if _get_server.cache_info().currsize:
-        server = _get_server()
-        assert server.process.stdin
-        server.process.stdin.close()
-        server.process.wait()
-        shutil.rmtree(server.address.parent, ignore_errors=True)
+        _get_server().close()
         _get_server.cache_clear()
 
 
 @cache
-def _get_server() -> _Server:
-    # A socket's address has 104 bytes at most: pytest's own folders are too deep.
-    return _Server(Path(tempfile.mkdtemp(prefix="cub-")) / "s")
+def _get_server() -> ForkServer:
+    return ForkServer()
 
 
 def _serve(listening: socket.socket) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import environment, tree
+from tests.conftest import copy_checkout, environment, tree
 from tests.repomap.grammar_names import QUERY_NAMES
 
 REPOSITORY = Path(__file__).parents[1]
@@ -45,15 +44,9 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what a commit of everything here would hold."""
     folder = tmp_path_factory.mktemp("source")
     try:
-        listed = run(
-            *("git", "ls-files", "-co", "--exclude-standard", "-z"), cwd=REPOSITORY, home=folder
-        )
-    except (AssertionError, FileNotFoundError):
+        copy_checkout(REPOSITORY, folder)
+    except (subprocess.CalledProcessError, FileNotFoundError):
         pytest.skip("needs a git checkout")
-    for name in filter(None, listed.split("\0")):
-        if (REPOSITORY / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(REPOSITORY / name, folder / name)
     for name in ("README.md", "LICENSE"):
         (folder / name).touch()  # the metadata names them
     return folder

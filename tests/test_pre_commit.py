@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Cub, git
+from tests.conftest import Cub, copy_checkout, git
 
 REPOSITORY = Path(__file__).parents[1]
 PRE_COMMIT = os.environ.get("CUB_PRE_COMMIT")
@@ -45,10 +45,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tests.
     """
     folder = tmp_path_factory.mktemp("offered")
-    for name in git(REPOSITORY, "ls-files", "-co", "--exclude-standard", "-z").split("\0")[:-1]:
-        if (REPOSITORY / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(REPOSITORY / name, folder / name)
+    copy_checkout(REPOSITORY, folder)
     git(folder, "init", "-q")
     git(folder, "add", "-A")
     git(folder, "commit", "-qm", "As it stands")
@@ -60,11 +57,15 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(hook: str, project: Path, config: Path, store: Path) -> tuple[int, str]:
     """Run one hook as a commit would."""
+    return _run_pre_commit(project, store, "--config", str(config), hook)
+
+
+def _run_pre_commit(folder: Path, store: Path, *words: str, left_out: str = "") -> tuple[int, str]:
     assert PRE_COMMIT
     done = subprocess.run(
-        [PRE_COMMIT, "run", "--config", str(config), hook, "--all-files", "--color=never"],
-        cwd=project,
-        env={**os.environ, "PRE_COMMIT_HOME": str(store)},
+        [PRE_COMMIT, "run", *words, "--all-files", "--color=never"],
+        cwd=folder,
+        env={**os.environ, "PRE_COMMIT_HOME": str(store), "SKIP": left_out},
         capture_output=True,
         text=True,
         check=False,
@@ -114,16 +115,7 @@ def clone(tmp_path: Path) -> Path:
 
 def run_own_hooks(folder: Path, store: Path) -> tuple[int, str]:
     """Run all hooks of a repository but mypy, which takes half a minute without its cache."""
-    assert PRE_COMMIT
-    done = subprocess.run(
-        [PRE_COMMIT, "run", "--all-files", "--color=never"],
-        cwd=folder,
-        env={**os.environ, "PRE_COMMIT_HOME": str(store), "SKIP": "mypy"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
+    return _run_pre_commit(folder, store, left_out="mypy")
 
 
 def test_the_own_hooks_pass_here_and_stop_what_is_odd(clone: Path, store: Path) -> None:

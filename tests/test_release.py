@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from cub import __version__
+from tests.command_line import run_program
 from tests.conftest import environment, git
 
 ROOT = Path(__file__).parents[1]
@@ -32,16 +32,10 @@ def clone(tmp_path: Path) -> Path:
 
 
 def release(folder: Path, *words: str) -> tuple[int, str]:
-    done = subprocess.run(
-        ["bash", ".ci/release", *words],
-        cwd=folder,
-        env=environment(folder.parent),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    line = ["bash", ".ci/release", *words]
+    done = run_program(line, cwd=folder, environ=environment(folder.parent))
     assert git(folder, "tag") in ("", f"v{__version__}\n")
-    return done.returncode, done.stderr
+    return done.code, done.err
 
 
 def test_uncommitted_changes_are_refused(clone: Path) -> None:

@@ -13,46 +13,40 @@ time of the process and its children, as the kernel counts it.
 from __future__ import annotations
 
 import os
-import resource
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from cub.actions.review.review import review_range
 from cub.git import CommitRange, ObjectReader
+from cub.prompt.templates import TemplateSet
 from tests.benchmarks import EMPTY, history
 from tests.benchmarks.agent.speed import main as of_agent
 from tests.benchmarks.context.speed import main as of_contexts
+from tests.benchmarks.large import PROSE
 from tests.benchmarks.large import main as of_large_files
+from tests.benchmarks.map.processes import Cost, Place, cost, measure, median
 from tests.benchmarks.map.run import main as of_maps
 from tests.benchmarks.run.speed import main as of_runs
 from tests.benchmarks.run.verdicts import main as of_verdicts
 from tests.benchmarks.tasks.speed import main as of_tasks
-from tests.conftest import environment, git
+from tests.conftest import git
 
 RUNS = 9
-PARAGRAPH = (
-    "## Building\n\nRun `make` before you commit; it takes *about* a minute on a laptop, and the\n"
-    "first run takes longer. See [the guide](docs/guide.md) for what each target does.\n\n"
-    "- `make test` runs the unit tests\n- `make lint` runs the linters\n\n"
-    "```sh\nmake test lint\n```\n\n"
-)
-
+_CUB = [sys.executable, "-m", "cub"]
+_PARTS = {
+    "tasks": of_tasks,
+    "large": of_large_files,
+    "run": of_runs,
+    "agent": of_agent,
+    "context": of_contexts,
+}
 # It looks for all problems, and reports those that end with 0 in a project without an agent.
-_DOCTOR = [sys.executable, "-m", "cub", "doctor", "--select", "D6"]
-
-
-class Cost(NamedTuple):
-    """Seconds of CPU and of wall time of one run."""
-
-    cpu: float
-    wall: float
+_DOCTOR = [*_CUB, "doctor", "--select", "D6"]
 
 
 class Row(NamedTuple):
@@ -63,38 +57,19 @@ class Row(NamedTuple):
     bar: str
 
 
-def _run(command: list[str], cwd: Path, home: Path) -> Cost:
-    before, start = _used(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, cwd=cwd, env=environment(home), capture_output=True, check=True)
-    wall = time.perf_counter() - start
-    return Cost(_used(resource.RUSAGE_CHILDREN) - before, wall)
-
-
-def _used(*whose: int) -> float:
-    """Seconds of CPU so far."""
-    found = [resource.getrusage(who) for who in whose]
-    return sum(usage.ru_utime + usage.ru_stime for usage in found)
-
-
-def _median(costs: list[Cost]) -> Cost:
-    return Cost(statistics.median(c.cpu for c in costs), statistics.median(c.wall for c in costs))
-
-
-def _pair(ours: list[str], theirs: list[str], cwd: Path, home: Path) -> tuple[Cost, Cost, float]:
+def _pair(ours: list[str], theirs: list[str], place: Place) -> tuple[Cost, Cost, float]:
     """Both medians, and the median of the ratios of CPU, pair by pair."""
-    _run(ours, cwd, home)
-    _run(theirs, cwd, home)
-    pairs = [(_run(ours, cwd, home), _run(theirs, cwd, home)) for _ in range(RUNS)]
+    pairs = [(cost(ours, place), cost(theirs, place)) for _ in range(RUNS + 1)][1:]
     ratio = statistics.median(a.cpu / b.cpu for a, b in pairs)
-    return _median([a for a, _ in pairs]), _median([b for _, b in pairs]), ratio
+    return median([a for a, _ in pairs]), median([b for _, b in pairs]), ratio
 
 
-def _alone(command: list[str], cwd: Path, home: Path, prepare: Callable[[], object]) -> Cost:
+def _alone(command: list[str], place: Place, prepare: Callable[[], object] = lambda: None) -> Cost:
     costs = []
     for _ in range(RUNS + 1):
         prepare()
-        costs.append(_run(command, cwd, home))
-    return _median(costs[1:])
+        costs.append(cost(command, place))
+    return median(costs[1:])
 
 
 def _repository(folder: Path, text: str) -> Path:
@@ -107,51 +82,34 @@ def _repository(folder: Path, text: str) -> Path:
 def _rows(scratch: Path) -> list[Row]:
     home = scratch / "home"
     home.mkdir()
-    cub, python = [sys.executable, "-m", "cub"], sys.executable
-    small = _repository(scratch / "small", "# Rules\n")
-    _run([*cub, "init"], small, home)
-    version = _pair([*cub, "--version"], [python, "-c", "import typer"], small, home)
-    idle = _pair([*cub, "update"], [python, "-c", EMPTY], small, home)
+    python = sys.executable
+    small = Place(_repository(scratch / "small", "# Rules\n"), "", home)
+    cost([*_CUB, "init"], small)
+    version = _pair([*_CUB, "--version"], [python, "-c", "import typer"], small)
+    idle = _pair([*_CUB, "update"], [python, "-c", EMPTY], small)
     rows = [
         Row("`python -c 'import typer'`", version[1], ""),
         Row("`cub --version`", version[0], f"{version[2]:.2f} times the above (bar: 1.3)"),
         Row("an empty typer command", idle[1], ""),
         Row("`cub update`, nothing to do", idle[0], f"{idle[2]:.2f} times the above (bar: 2)"),
-        Row("`cub doctor`", _alone(_DOCTOR, small, home, lambda: None), "bar: 0.6 s of CPU"),
+        Row("`cub doctor`", _alone(_DOCTOR, small), "bar: 0.6 s of CPU"),
     ]
-    for size, bar in ((150_000, "bar: 0.4 s"), (1_000_000, "linear")):
-        rows.append(_big(scratch, size, bar, home))
-    rows += [row for count in (1, 200) for row in _many(scratch, count, home)]
+    rows += [
+        _big(scratch, size, bar, home)
+        for size, bar in ((150_000, "bar: 0.4 s"), (1_000_000, "linear"))
+    ]
     return rows + _reviews(scratch, home)
 
 
 def _big(scratch: Path, size: int, bar: str, home: Path) -> Row:
     """A section is refreshed in the middle of a file of `size` bytes."""
-    half = PARAGRAPH * (size // len(PARAGRAPH) // 2)
-    root = _repository(scratch / str(size), half)
-    command = [sys.executable, "-m", "cub"]
-    _run([*command, "init"], root, home)
-    file = root / "AGENTS.md"
+    half = PROSE * (size // len(PROSE) // 2)
+    place = Place(_repository(scratch / str(size), half), "", home)
+    cost([*_CUB, "init"], place)
+    file = place.root / "AGENTS.md"
     stale = file.read_text().replace("SECTION v1", "SECTION v0") + "\n" + half
-    cost = _alone([*command, "update"], root, home, lambda: file.write_text(stale))
-    return Row(f"`cub update`, a section in {size / 1e6:g} MB", cost, bar)
-
-
-def _many(scratch: Path, count: int, home: Path) -> list[Row]:
-    """One command looks at `count` small projects."""
-    folder = scratch / f"many-{count}"
-    folder.mkdir()
-    first = _repository(folder / "p0", "# Rules\n")
-    cub = [sys.executable, "-m", "cub"]
-    _run([*cub, "init"], first, home)
-    names = [f"p{n}" for n in range(count)]
-    for name in names[1:]:
-        shutil.copytree(first, folder / name)
-    costs = {
-        words: _alone([*cub, *words.split(), *names], folder, home, lambda: None)
-        for words in ("status", "update --check")
-    }
-    return [Row(f"`cub {w} DIR…`, projects: {count}", costs[w], "") for w in costs]
+    spent = _alone([*_CUB, "update"], place, lambda: file.write_text(stale))
+    return Row(f"`cub update`, a section in {size / 1e6:g} MB", spent, bar)
 
 
 def _reviews(scratch: Path, home: Path) -> list[Row]:
@@ -159,25 +117,22 @@ def _reviews(scratch: Path, home: Path) -> list[Row]:
     root = scratch / "history"
     templates = history.next_version(scratch / "templates")
     pairs = history.build(root, templates)
-    ours = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    costs = []
-    for base, head in [pairs[-1], *pairs]:
-        before, start = _used(*ours), time.perf_counter()
-        with ObjectReader(root) as objects:
-            found = review_range(
-                objects, CommitRange(base, head, "", ""), root=root, templates=templates
-            )
-        costs.append(Cost(_used(*ours) - before, time.perf_counter() - start))
-        assert not found.has_hand_edits, head
-    costs = sorted(costs[1:])
+    _review(root, templates, *pairs[-1])  # a warm-up
+    costs = sorted(measure(partial(_review, root, templates, *ends)) for ends in pairs)
     base = f"{pairs[0][0]}..{pairs[0][0]}"
-    whole = [sys.executable, "-m", "cub", "diff", base]
     count = f"{len(costs):,} commits"
     return [
-        Row("`cub diff A..A`: the start", _alone(whole, root, home, lambda: None), ""),
-        Row(f"a review beyond the start, median of {count}", _median(costs), "bar: 0.05 s"),
+        Row("`cub diff A..A`: the start", _alone([*_CUB, "diff", base], Place(root, "", home)), ""),
+        Row(f"a review beyond the start, median of {count}", median(costs), "bar: 0.05 s"),
         Row(f"the dearest of {count}", costs[-1], "bar: 0.05 s"),
     ]
+
+
+def _review(root: Path, templates: TemplateSet, base: str, head: str) -> None:
+    with ObjectReader(root) as objects:
+        ends = CommitRange(base, head, "", "")
+        found = review_range(objects, ends, root=root, templates=templates)
+    assert not found.has_hand_edits, head
 
 
 def _say(line: str) -> None:
@@ -185,27 +140,19 @@ def _say(line: str) -> None:
 
 
 def main() -> None:
-    """Measure, and print the table."""
-    if sys.argv[1:2] == ["map"]:
-        of_maps(sys.argv[2:], _say)
-        return
-    if sys.argv[1:2] == ["tasks"]:
-        of_tasks(_say)
-        return
-    if sys.argv[1:2] == ["large"]:
-        of_large_files(_say)
-        return
-    if sys.argv[1:2] == ["run"]:
-        of_runs(_say)
-        return
-    if sys.argv[1:2] == ["verdicts"]:
-        sys.exit(of_verdicts(sys.argv[2:], _say))
-    if sys.argv[1:2] == ["agent"]:
-        of_agent(_say)
-        return
-    if sys.argv[1:2] == ["context"]:
-        of_contexts(_say)
-        return
+    """Measure what the first word names, or else commands, and print the table."""
+    part, words = "".join(sys.argv[1:2]), sys.argv[2:]
+    if part == "map":
+        of_maps(words, _say)
+    elif part == "verdicts":
+        sys.exit(of_verdicts(words, _say))
+    elif part:
+        _PARTS[part](_say)
+    else:
+        _measure_commands()
+
+
+def _measure_commands() -> None:
     _say(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, median of {RUNS} runs\n")
     _say("| command | CPU s | wall s | |")
     _say("| --- | ---: | ---: | --- |")

@@ -15,7 +15,7 @@ from tests.conftest import git
 
 RUNS = 3
 _CUB = [sys.executable, "-m", "cub"]
-_PROSE = (
+PROSE = (
     "## Building\n\nRun `make` before you commit; it takes *about* a minute on a laptop, and the\n"
     "first run takes longer. See [the guide](docs/guide.md) for what each target does.\n\n"
     "- `make test` runs the unit tests\n- `make lint` runs the linters\n\n"
@@ -28,7 +28,7 @@ _UNITS = {
     "fences in a list": "- a\n\n  ```sh\n  x\n  ```\n",
     "one list": "- a\n",
     "imports": "@a [b](c)\n- @x\n",
-    "prose, lists and code": _PROSE,
+    "prose, lists and code": PROSE,
 }
 _SIZE = MAX_BYTES - 4096  # there is place for a section
 _PAIR = "<!-- BEGIN CUB MANAGED SECTION v1 -->\n\nx\n\n<!-- END CUB MANAGED SECTION -->\n\n"

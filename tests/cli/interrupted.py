@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import typer
-from typer.core import TyperGroup
+from typing import NamedTuple
 
 from cub.actions.config_set import plan_config_set
 from cub.actions.init_update import InitOptions, plan_init, plan_update
@@ -18,7 +15,7 @@ from cub.actions.repair import plan_repair
 from cub.actions.run.past_attempts import PastAttempt
 from cub.actions.run.patch_plan import plan_patch
 from cub.actions.tasks.stores import plan_git_files
-from cub.cli.app import app, run_command_line
+from cub.cli.app import run_command_line
 from cub.edit.plan import Plan
 from cub.files import apply_plan, lock_project
 from cub.files.disk import Disk
@@ -216,20 +213,6 @@ READERS = {
     "status", "config show", "config get", "config path", "config schema", "demo", "schema", "help",
     "version", "agents", "agents prove", "context", "code",
 }  # fmt: skip
-
-
-def commands() -> Iterator[str]:
-    """All commands of the command line."""
-    return _below(typer.main.get_command(app), ())
-
-
-def _below(command: Any, path: tuple[str, ...]) -> Iterator[str]:
-    context = typer.Context(command)
-    names = command.list_commands(context) if isinstance(command, TyperGroup) else []
-    if not names or command.invoke_without_command:
-        yield " ".join(path)
-    for name in names:
-        yield from _below(command.get_command(context, name), (*path, name))
 
 
 def run_writer(name: str, root: Path) -> int:

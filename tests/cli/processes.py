@@ -1,24 +1,17 @@
-"""Processes of cub that a test talks to while they run, and servers that start other cubs."""
+"""Processes of cub that a test talks to while they run."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import socket
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from tests import fork_client
+from tests.command_line import Result, run_program
 from tests.conftest import environment
 from tests.fork_server import ForkedProcess, start_cub
-
-ROOT = Path(__file__).parents[2]
 
 
 class Running(NamedTuple):
@@ -34,19 +27,10 @@ class Running(NamedTuple):
         return self.process.wait(), out, err
 
 
-def run_in_shell(
-    line: str, project: Path, home: Path, cub: Sequence[str]
-) -> subprocess.CompletedProcess[str]:
+def run_in_shell(line: str, project: Path, home: Path, cub: Sequence[str]) -> Result:
     """Run a command of cub with what a shell makes of the rest of a line."""
-    return subprocess.run(
-        f"{shlex.join(cub)} {line}",
-        shell=True,
-        cwd=project,
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ["sh", "-c", f"{shlex.join(cub)} {line}"]
+    return run_program(words, cwd=project, environ=environment(home))
 
 
 @contextmanager
@@ -71,30 +55,3 @@ def open_cub(*arguments: str, cwd: Path, home: Path) -> Iterator[Running]:
             raise
         finally:
             process.wait()
-
-
-@contextmanager
-def serve_cub(*before: str, code: Path = ROOT) -> Iterator[list[str]]:
-    """Serve a cub that is started another way: the command of a program that does what it does.
-
-    `before` goes in front of the server's command; `code` is the folder with the package `cub`.
-    """
-    folder = Path(tempfile.mkdtemp(prefix="cub-"))  # short, as the address of a socket has to be
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(folder / "s"))
-        listening.listen(64)
-        server = subprocess.Popen(
-            [*before, sys.executable, "-m", "tests.fork_server", str(listening.fileno())],
-            cwd=code,  # where -m looks first
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            pass_fds=[listening.fileno()],
-            stdin=subprocess.PIPE,
-            start_new_session=True,
-        )
-    try:
-        yield [sys.executable, "-I", "-S", str(fork_client.__file__), str(folder / "s")]
-    finally:
-        assert server.stdin
-        server.stdin.close()
-        server.wait()
-        shutil.rmtree(folder)

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import serve_cub
+from tests.command_line import run_program
 from tests.conftest import environment
+from tests.fork_server import ForkServer
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -22,8 +23,8 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         shutil.copytree(REPOSITORY / name, folder / name, ignore=ignored)
     for file in (folder / "templates" / "sections").glob("*/agents.md.j2"):
         file.write_text("{% no such thing %}", encoding="utf-8")
-    with serve_cub(code=folder) as command:
-        yield command
+    with closing(ForkServer(code=folder)) as server:
+        yield server.command
 
 
 @pytest.mark.parametrize("as_json", [False, True])
@@ -31,20 +32,14 @@ def test_a_bug_is_3_and_leaves_its_traceback_in_a_file(
     project: Path, home: Path, faulty: list[str], as_json: bool
 ) -> None:
     (project / "AGENTS.md").write_bytes(b"mine")
-    done = subprocess.run(
-        [*faulty, "init", *(["--json"] if as_json else [])],
-        cwd=project,
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 3
-    assert "Traceback" not in done.stderr
-    last = done.stderr.splitlines()[-1]
-    assert "error: TemplateSyntaxError: " in done.stderr
+    words = [*faulty, "init", *(["--json"] if as_json else [])]
+    done = run_program(words, cwd=project, environ=environment(home))
+    assert done.code == 3
+    assert "Traceback" not in done.err
+    last = done.err.splitlines()[-1]
+    assert "error: TemplateSyntaxError: " in done.err
     assert last.startswith("this is a bug in cub; its traceback is in ")
     log = Path(last.removeprefix("this is a bug in cub; its traceback is in "))
     assert "Traceback (most recent call last):" in log.read_text(encoding="utf-8")
-    assert ('"code": 3' in done.stdout) == as_json
+    assert ('"code": 3' in done.out) == as_json
     assert [path.name for path in sorted(project.iterdir())] == [".git", "AGENTS.md"]

@@ -7,12 +7,11 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperOption
 
-from cub.cli.app import build_root_command
+from tests.cli.command_tree import walk_commands
 from tests.cli.processes import run_in_shell
 from tests.cli.standing import MINE
 from tests.cli.tasks import ALL, put, put_events
@@ -52,21 +51,13 @@ WORDS = {
 }
 
 
-def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[Any, str]]:
-    yield command, " ".join(path)
-    if isinstance(command, TyperGroup):
-        context = command.context_class(command)
-        for name in command.list_commands(context):
-            yield from walk(command.get_command(context, name), (*path, name))
-
-
 def list_calls() -> Iterator[list[str]]:
     """Every command with its words, with --json and its help page; and what is no command."""
-    for command, name in walk(build_root_command()):
+    for name, context in walk_commands():
         words = [*name.split(), *WORDS.get(name, "").split()]
         yield words
         yield [*name.split(), "--help"]
-        if any("--json" in p.opts for p in command.params if isinstance(p, TyperOption)):
+        if any("--json" in p.opts for p in context.command.params if isinstance(p, TyperOption)):
             yield [*words, "--json"]
     yield from ([], ["no-such-command"], ["init", "--no-such-option", "--json"])
     yield from (["--show-completion", "bash"], ["-v", "status"])
@@ -163,16 +154,18 @@ def test_a_message_that_nobody_reads_ends_no_command(project: Path, home: Path, 
     assert cub("update", "--check").code == 0
 
 
-@pytest.mark.parametrize("command", ["task list", "task list --json", "task export"])
+@pytest.mark.parametrize(
+    "command", ["task list", "task list --json", "task list --tree", "task export"]
+)
 def test_head_takes_one_line_of_more_than_a_pipe_holds_and_goes(
     project: Path, home: Path, command: str
 ) -> None:
     put(project, *({"id": f"b-{number}", "title": "Bake " * 20} for number in range(1000)))
     done = run_in_shell(f"{command} | head -n 1", project, home, get_cub_command())
-    assert (len(done.stdout.splitlines()), done.stderr) == (1, "")
+    assert (len(done.out.splitlines()), done.err) == (1, "")
 
 
 @pytest.mark.parametrize("words", ["--version", "", "status"])
 def test_an_interpreter_of_its_own_ends_in_silence(project: Path, home: Path, words: str) -> None:
     done = run_in_shell(f"{words} | true", project, home, [sys.executable, "-m", "cub"])
-    assert done.stderr == ""
+    assert done.err == ""

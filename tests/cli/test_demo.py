@@ -113,8 +113,8 @@ def test_another_directory_is_used_if_tmpdir_cannot_be_written(cub: Cub, tmp_pat
 def test_a_reader_that_goes_away_ends_the_demo(project: Path, home: Path, tmp_path: Path) -> None:
     line = f"demo | head -n 1; ls {tmp_path}"
     done = run_in_shell(line, project, home, ["env", f"TMPDIR={tmp_path}", *get_cub_command()])
-    assert done.stdout.splitlines()[1:] == sorted(path.name for path in (project, home))
-    assert done.stderr == ""
+    assert done.out.splitlines()[1:] == sorted(path.name for path in (project, home))
+    assert done.err == ""
 
 
 # A line of the demo, after which the signal is sent.

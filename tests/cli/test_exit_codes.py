@@ -30,11 +30,8 @@ def test_there_is_nothing_to_do_before_init_and_that_is_1(
     result = cub(*command.split())
     assert result.code == 1
     assert "error: this project has no cub files" in result.err
+    assert "hint: run `cub init`\n" in result.err or command == "remove"
     assert list(project.iterdir()) == [project / ".git"]
-
-
-def test_update_before_init_says_what_to_do(cub: Cub) -> None:
-    assert cub("update").err.splitlines()[1] == "hint: run `cub init`"
 
 
 @pytest.mark.parametrize("more", [(), ("--diff",), ("--json",), ("--dry-run",)])
@@ -54,16 +51,8 @@ def test_local_bookkeeping_is_no_work_for_a_check(project: Path, cub: Cub) -> No
 @pytest.mark.parametrize(
     ("command", "message", "hint"),
     [
-        ("nope", "unknown command 'nope'", "run `cub --help` to list its commands"),
         ("--nope", "unknown option '--nope'", "run `cub --help` to list its options"),
-        ("init --nope", "unknown option '--nope'", "run `cub init --help` to list its options"),
         ("update . pkg", "several projects need --check", "name one DIR, or use --check"),
-        (
-            "update --edited x",
-            "unknown value 'x' for --edited",
-            "choose from refuse, move, replace",
-        ),
-        ("init --targets", "--targets needs a value", "pass a value after --targets"),
         ("init --targets ,", "--targets names no file", ""),
         ("init --targets notes.txt", "notes.txt is not a file that cub manages", ""),
         ("init --targets ../AGENTS.md", "is not a path inside the project", ""),

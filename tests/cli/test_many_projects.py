@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 
 from tests.actions.helpers import init
 from tests.cli.standing import NEWER, NO_BEGIN, NO_END, stand
-from tests.conftest import Cub, environment, git
+from tests.conftest import Cub, git
 
 
 @pytest.fixture(scope="module")
@@ -219,12 +218,20 @@ def test_dry_run_beside_a_check_changes_nothing(folder: Path, cub: Cub) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["-C missing status", "-C file/below update", "-C missing init"]
+    ("command", "problem"),
+    [
+        ("-C missing status", "no such directory"),
+        ("-C missing task list", "no such directory"),
+        ("-C missing init", "no such directory"),
+        ("-C file/below update", "no such directory"),
+        ("-C file init", "not a directory"),
+    ],
 )
-def test_a_missing_folder_is_one_plain_sentence(folder: Path, cub: Cub, command: str) -> None:
+def test_dash_c_to_no_folder_is_one_plain_sentence(
+    folder: Path, cub: Cub, command: str, problem: str
+) -> None:
     done = cub(*command.split(), cwd=folder)
-    assert done.code == 1
-    assert done.err == f"error: {command.split()[1]}: no such directory\n"
+    assert (done.code, done.err) == (1, f"error: {command.split()[1]}: {problem}\n")
 
 
 def test_a_link_that_leads_nowhere_or_back_to_itself_is_an_error(folder: Path, cub: Cub) -> None:
@@ -240,24 +247,16 @@ def test_a_link_that_leads_nowhere_or_back_to_itself_is_an_error(folder: Path, c
 
 @pytest.mark.parametrize("command", ["status", "update --check"])
 def test_a_folder_that_may_not_be_read_is_an_error_of_its_own(
-    folder: Path, home: Path, unprivileged_cub: list[str], command: str
+    folder: Path, unprivileged_cub: Cub, command: str
 ) -> None:
     closed = folder / "stale"
     closed.chmod(0)
     try:
-        done = subprocess.run(
-            [*unprivileged_cub, *command.split(), "stale", "good"],
-            cwd=folder,
-            env=environment(home),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = unprivileged_cub(*command.split(), "stale", "good", cwd=folder)
     finally:
         closed.chmod(0o755)
-    assert done.returncode == 1
-    assert done.stderr == ""
-    rows = _table(done.stdout)
+    assert (done.code, done.err) == (1, "")
+    rows = _table(done.out)
     assert any("ermission denied" in cell for cell in rows[0])
     assert rows[-1][0] == "good"
 

@@ -111,12 +111,6 @@ def test_verbose_ends_with_the_command(project: Path, capsys: Captured) -> None:
     assert "read " not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["-q", "status", "-v"], ["status", "-qv"]])
-def test_quiet_and_verbose_exclude_each_other(words: list[str], capsys: Captured) -> None:
-    assert run_command_line(words) == 2
-    assert "--quiet cannot be used with --verbose" in capsys.readouterr().err
-
-
 def test_version_is_a_command_too(capsys: Captured) -> None:
     assert run_command_line(["version"]) == run_command_line(["--version"]) == 0
     first, second = capsys.readouterr().out.splitlines()

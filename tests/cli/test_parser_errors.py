@@ -54,7 +54,8 @@ ERRORS = [
     ("run --task a --epic b", "--task cannot be used with --epic or --label", "pass one of them"),
     ("run --check x --no-checks", "--check cannot be used with --no-checks", "pass one of them"),
     ("map --check --stdout", "--stdout cannot be used with --check", "pass one of them"),
-    ("status -q -v", "--quiet cannot be used with --verbose", "pass one of them"),
+    ("status -qv", "--quiet cannot be used with --verbose", "pass one of them"),
+    ("-q status -v", "--quiet cannot be used with --verbose", "pass one of them"),
     ("run --budget-usd x", "--budget-usd must be a number, not 'x'", _USAGE.format("run")),
 ]  # fmt: skip
 RAW = re.compile(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.terminal import Screen, in_terminal
+from tests.command_line import Result, run_program
 from tests.conftest import environment
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
@@ -61,11 +61,6 @@ def test_it_shows_at_once_for_work_that_will_take_long(tmp_path: Path, home: Pat
 
 
 def test_it_does_not_show_in_a_pipe(tmp_path: Path, home: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, script(tmp_path, (1, 2, 3), 0)],
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert (done.stdout, done.stderr) == ("The result.\n", "")
+    words = [sys.executable, script(tmp_path, (1, 2, 3), 0)]
+    done = run_program(words, cwd=tmp_path, environ=environment(home))
+    assert done == Result(0, "The result.\n", "")

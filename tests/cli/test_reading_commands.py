@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.core import TyperOption
 
-from cub.cli.app import build_root_command
+from tests.cli.command_tree import walk_commands
 from tests.cli.tasks import ALL, put, put_events
-from tests.cli.test_closed_pipes import KEY, WORDS, walk
+from tests.cli.test_closed_pipes import KEY, WORDS
 from tests.command_line import call_cub
 from tests.conftest import environment
 from tests.edit.strategies import ANYTHING
@@ -48,7 +48,8 @@ MORE = {
 
 def list_readings() -> Iterator[list[str]]:
     """Every command that reads, as it is called to do nothing else."""
-    for command, name in walk(build_root_command()):
+    for name, context in walk_commands():
+        command = context.command
         if name in WRITES or not getattr(command, "invoke_without_command", True):
             continue
         flags = {p.opts[-1] for p in command.params if isinstance(p, TyperOption) and p.is_flag}
@@ -71,83 +72,67 @@ PLACES = (
     *(".cub/config.yaml", ".cub/state.json", ".gitignore", ".gitattributes", ".cub/runloop.md"),
 )
 PIECES = [
-    *(
-        "@C:\\Users\\me\\notes.md",
-        "**Use @scope/pkg**",
-        "@a`b`",
-        "@\\_x",
-        "@" + "x" * 300,
-        "@~/x.md",
-    ),
-    *(
-        "@~no-one/x",
-        "@.",
-        "@..",
-        "@/",
-        "@/etc/hostname",
-        "@AGENTS.md",
-        "@./CLAUDE.md",
-        "@AGENTS.md/x",
-    ),
-    *(
-        "@loop",
-        "@loop/x.md",
-        "@fifo",
-        "@pkg",
-        "@.cub",
-        "@a\0b",
-        "@" + "a/" * 2500,
-        "@pkg/../AGENTS.md",
-    ),
-    *(
-        "[x](a\0b)",
-        "[x](@y)",
-        "[x]: <a b>",
-        f"[x]({'y' * 5000})",
-        "!`date`",
-        "${x}",
-        "{{ x }}",
-        "{% if %}",
-    ),
-    *(
-        "AGENTS.md",
-        "CLAUDE.md",
-        "CON",
-        "---",
-        "globs: *.ts",
-        "description: Use: x",
-        "a: [1, {b: 2}",
-        "&a *a",
-    ),
-    *(
-        "<!-- BEGIN CUB MANAGED SECTION v1 -->",
-        "<!-- END CUB MANAGED SECTION -->",
-        "<!--",
-        "-->",
-        "```",
-    ),
-    *(
-        '{"id":"b-1","title":"x"}',
-        '{"id":1}',
-        "[]",
-        "null",
-        "1e999",
-        '"\\ud800"',
-        "[tool.x]",
-        "x = [",
-        "\t",
-        "",
-    ),
-    *(
-        "def f(): pass",
-        "test:\n\tpytest",
-        "* filter=x",
-        "\x1b[2J",
-        "\u200b",
-        "\ud7ff",
-        "🐻" * 40,
-        "9" * 5000,
-    ),
+    "@C:\\Users\\me\\notes.md",
+    "**Use @scope/pkg**",
+    "@a`b`",
+    "@\\_x",
+    "@" + "x" * 300,
+    "@~/x.md",
+    "@~no-one/x",
+    "@.",
+    "@..",
+    "@/",
+    "@/etc/hostname",
+    "@AGENTS.md",
+    "@./CLAUDE.md",
+    "@AGENTS.md/x",
+    "@loop",
+    "@loop/x.md",
+    "@fifo",
+    "@pkg",
+    "@.cub",
+    "@a\0b",
+    "@" + "a/" * 2500,
+    "@pkg/../AGENTS.md",
+    "[x](a\0b)",
+    "[x](@y)",
+    "[x]: <a b>",
+    f"[x]({'y' * 5000})",
+    "!`date`",
+    "${x}",
+    "{{ x }}",
+    "{% if %}",
+    "AGENTS.md",
+    "CLAUDE.md",
+    "CON",
+    "---",
+    "globs: *.ts",
+    "description: Use: x",
+    "a: [1, {b: 2}",
+    "&a *a",
+    "<!-- BEGIN CUB MANAGED SECTION v1 -->",
+    "<!-- END CUB MANAGED SECTION -->",
+    "<!--",
+    "-->",
+    "```",
+    '{"id":"b-1","title":"x"}',
+    '{"id":1}',
+    "[]",
+    "null",
+    "1e999",
+    '"\\ud800"',
+    "[tool.x]",
+    "x = [",
+    "\t",
+    "",
+    "def f(): pass",
+    "test:\n\tpytest",
+    "* filter=x",
+    "\x1b[2J",
+    "\u200b",
+    "\ud7ff",
+    "🐻" * 40,
+    "9" * 5000,
 ]
 TEXTS = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=8).map(lambda parts: "\n".join(parts).encode()),
@@ -196,7 +181,7 @@ def find_faults(root: Path, files: Mapping[str, bytes], calls: list[list[str]]) 
 
 
 def test_every_command_reads_or_is_named_as_one_that_writes() -> None:
-    names = {name for _, name in walk(build_root_command())}
+    names = {name for name, _ in walk_commands()}
     assert names >= WRITES
     called = {" ".join(words) for words in READINGS}
     assert called >= {"status", "agents", "doctor", "context", "update --diff", "run --dry-run"}

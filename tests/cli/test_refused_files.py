@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.standing import MINE, Stand, stand
-from tests.conftest import Cub, environment
+from tests.conftest import Cub
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
 
@@ -73,23 +72,10 @@ def test_a_folder_out_of_the_project_is_not_written_to(project: Path, home: Path
     assert list(home.iterdir()) == []
 
 
-def as_anybody(
-    unprivileged_cub: list[str], project: Path, home: Path, command: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*unprivileged_cub, *command.split()],
-        cwd=project,
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("folder", [".", ".cub", "pkg"])
 @pytest.mark.parametrize("command", ["init", "remove", "remove --purge --yes"])
 def test_a_read_only_folder_is_an_error_that_changes_nothing(
-    project: Path, home: Path, cub: Cub, unprivileged_cub: list[str], folder: str, command: str
+    project: Path, cub: Cub, unprivileged_cub: Cub, folder: str, command: str
 ) -> None:
     (project / "pkg").mkdir()
     if command == "init":
@@ -101,36 +87,36 @@ def test_a_read_only_folder_is_an_error_that_changes_nothing(
     before = stand(project)
     (project / folder).chmod(0o555)
     try:
-        done = as_anybody(unprivileged_cub, project, home, command)
+        done = unprivileged_cub(*command.split())
     finally:
         (project / folder).chmod(0o755)
-    assert done.returncode == 1
-    assert any(line.startswith("error: ") for line in done.stderr.splitlines())
-    assert "Traceback" not in done.stderr
+    assert done.code == 1
+    assert any(line.startswith("error: ") for line in done.err.splitlines())
+    assert "Traceback" not in done.err
     assert unlike(before, stand(project)) <= {"pkg"}
 
 
 def test_a_git_folder_that_may_not_be_read_is_no_obstacle(
-    project: Path, home: Path, unprivileged_cub: list[str]
+    project: Path, unprivileged_cub: Cub
 ) -> None:
     (project / ".git").chmod(0)
     try:
-        done = as_anybody(unprivileged_cub, project, home, "init")
+        done = unprivileged_cub("init")
     finally:
         (project / ".git").chmod(0o755)
-    assert done.returncode == 0
+    assert done.code == 0
     assert (project / "AGENTS.md").exists()
 
 
 def test_where_nothing_may_be_written_looking_still_works(
-    project: Path, home: Path, cub: Cub, unprivileged_cub: list[str]
+    project: Path, cub: Cub, unprivileged_cub: Cub
 ) -> None:
     cub("init")
     (project / ".cub").chmod(0o555)
     project.chmod(0o555)
     try:
         codes = [
-            as_anybody(unprivileged_cub, project, home, command).returncode
+            unprivileged_cub(*command.split()).code
             for command in ("status", "update --check", "update --diff", "init --json")
         ]
     finally:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer
-from typer.core import TyperCommand, TyperGroup
 
 from cub.actions.schemas import CONFIG, bundle_schema, list_schemas
-from cub.cli.app import app
 from tests.attempts import enter_attempt
+from tests.cli.command_tree import walk_commands
 from tests.cli.shapes import definitions, fault, unseen
 from tests.cli.stories import HEAT, STORIES, Scene, Story
 from tests.cli.tasks import OVEN, put
@@ -22,25 +19,11 @@ from tests.conftest import environment
 SCHEMAS = {one.name: one for one in list_schemas()}
 
 
-def commands(command: TyperCommand | TyperGroup, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Every command that has an option `--json`."""
-    context = typer.Context(command)
-    if any("--json" in one.opts for one in command.get_params(context)):
-        yield " ".join(path)
-    if isinstance(command, TyperGroup):
-        for name in command.list_commands(context):
-            inner = command.get_command(context, name)
-            assert isinstance(inner, TyperCommand | TyperGroup)
-            yield from commands(inner, (*path, name))
-
-
-def _app() -> TyperGroup:
-    root = typer.main.get_command(app)
-    assert isinstance(root, TyperGroup)
-    return root
-
-
-COMMANDS = list(commands(_app()))
+COMMANDS = [
+    name
+    for name, context in walk_commands()
+    if any("--json" in one.opts for one in context.command.get_params(context))
+]
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
+from tests.command_line import run_program
 from tests.conftest import environment
 
 HEAVY = (
@@ -17,14 +17,9 @@ HEAVY = (
 
 def _imported(code: str, home: Path) -> set[str]:
     script = f"import sys\n{code}\nsys.stderr.write(' '.join(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        env=environment(home),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return set(done.stderr.split())
+    done = run_program([sys.executable, "-c", script], cwd=home, environ=environment(home))
+    assert done.code == 0, done.err
+    return set(done.err.split())
 
 
 def test_the_version_is_told_without_typer(home: Path) -> None:

@@ -26,7 +26,7 @@ SURROUNDINGS = {
     "optimized": {"PYTHONOPTIMIZE": "2"},
     "many at once": {
         "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONHASHSEED": "7",
-        "PYTHONOPTIMIZE": "2",
+        "PYTHONOPTIMIZE": "2", "PYTHONWARNINGS": "error",
     },
 }  # fmt: skip
 # What a process reads at any time. All else an interpreter reads when it starts.
@@ -38,11 +38,17 @@ FAST = (*AT_ANY_TIME, "many at once")
 def expected(project: Path, cub: Cub) -> tuple[dict[str, bytes], str]:
     """The files and the words that a plain run makes; the project is as before it."""
     (project / "AGENTS.md").write_bytes(TEXT)
+    for number, word in enumerate(("café", "naïve", "ß", "日本", "I")):  # for the map
+        code = f"class {word.title()}{number}\nend\n"
+        (project / f"{word}.rb").write_text(code, encoding="utf-8")
+        call = f"export function f{number}() {{}}\n/* {word} */ f{number}()\n"
+        (project / f"{word}.ts").write_text(call, encoding="utf-8")
+    before = tree(project)
     said = cub("init", "--diff").out
     cub("init")
     written = tree(project)
     cub("remove", "--purge", "--yes")
-    assert tree(project) == {"AGENTS.md": TEXT}
+    assert tree(project) == before
     return written, said
 
 

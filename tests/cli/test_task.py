@@ -200,16 +200,6 @@ def test_a_task_and_counts_for_programs(cub: Cub, project: Path) -> None:
     }
 
 
-def test_every_command_has_an_example_in_its_help(cub: Cub) -> None:
-    for group in ("task", "ledger", "task dep"):
-        shown = cub(*group.split(), "--help").out
-        names = re.findall(r"^  ([a-z]+) ", shown.partition("Commands")[2], re.MULTILINE)
-        assert len(names) >= 2
-        for name in names:
-            done = cub(*group.split(), name, "--help")
-            assert (done.code, "Example: cub " in done.out) == (0, name != "dep" or group == "task")
-
-
 def test_of_many_that_a_task_waits_for_a_few_are_named(cub: Cub, project: Path) -> None:
     names = ["b-1", "b-2", "b-3", "b-4"]
     put(project, *({"id": name} for name in names), {"id": "b-5", "depends_on": names})

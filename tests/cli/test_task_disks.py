@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from tests.cli import full_disk
 from tests.cli.tasks import ALL, add, put
+from tests.command_line import run_program
 from tests.conftest import Cub, environment, tree
 from tests.files.conftest import may_mount  # noqa: F401 - a fixture
 
@@ -47,29 +47,20 @@ def test_a_read_only_ledger_stops_what_it_is_to_be_told(cub: Cub, project: Path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX modes")
-def test_a_read_only_folder_can_be_read(
-    project: Path, home: Path, unprivileged_cub: list[str]
-) -> None:
+def test_a_read_only_folder_can_be_read(project: Path, unprivileged_cub: Cub) -> None:
     put(project, *ALL, "junk")
     (project / ".cub").chmod(0o555)
     before = tree(project)
-
-    def run(command: str) -> subprocess.CompletedProcess[str]:
-        line = [*unprivileged_cub, "task", *command.split()]
-        return subprocess.run(
-            line, cwd=project, env=environment(home), capture_output=True, text=True, check=False
-        )
-
     try:
         for command in COMMANDS:
-            done = run(command)
-            assert (done.returncode, done.stdout) == (1, ""), command
-            assert done.stderr == (
+            done = unprivileged_cub("task", *command.split())
+            assert (done.code, done.out) == (1, ""), command
+            assert done.err == (
                 "error: .cub: cannot be written: permission denied\n"
                 "hint: check who owns it and whether it may be written; nothing was changed\n"
             )
         for command in READING:
-            assert run(command).stdout, command
+            assert unprivileged_cub("task", *command.split()).out, command
         assert tree(project) == before
     finally:
         (project / ".cub").chmod(0o755)
@@ -81,14 +72,10 @@ def test_a_full_disk_is_an_error_that_changes_nothing(
     may_mount: list[str],  # noqa: F811 - the fixture
 ) -> None:
     (tmp_path / "disk").mkdir()
-    done = subprocess.run(
-        [*may_mount, sys.executable, full_disk.__file__, str(tmp_path / "disk")],
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    runs = [json.loads(line) for line in done.stdout.splitlines()]
+    words = [*may_mount, sys.executable, full_disk.__file__, str(tmp_path / "disk")]
+    done = run_program(words, cwd=tmp_path, environ=environment(tmp_path))
+    assert done.code == 0, done.err
+    runs = [json.loads(line) for line in done.out.splitlines()]
     failed = [run for run in runs if run["code"]]
     assert len(failed) >= 4
     for run in failed:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import open_cub
 from tests.cli.tasks import ALL, add, put, put_events
 from tests.cli.terminal import in_terminal
 from tests.conftest import Cub, environment
@@ -113,20 +112,3 @@ def test_colors_say_how_a_task_stands(project: Path, home: Path) -> None:
     assert PLAIN in closed
     assert "[bold]bread[/bold] :key:" in screen.text
     assert in_terminal("task", "show", "clean", cwd=project, home=home).text.startswith(BOLD)
-
-
-def test_a_narrow_terminal_folds_and_loses_nothing(project: Path, home: Path) -> None:
-    put(project, {"id": "b-1", "title": "word " * 30})
-    screen = in_terminal("task", "list", cwd=project, home=home, COLUMNS="40")
-    assert screen.text.count("word") == 30
-    assert max(map(len, re.sub("\x1b[^m]*m", "", screen.text).splitlines())) <= 40
-
-
-@pytest.mark.skipif(os.name == "nt", reason="needs POSIX pipes")
-def test_a_closed_pipe_is_no_error(project: Path, home: Path) -> None:
-    put(project, *({"id": f"b-{number}", "title": "x" * 100} for number in range(2000)))
-    for words in (("list",), ("list", "--json"), ("list", "--tree")):
-        with open_cub("task", *words, cwd=project, home=home) as running:
-            running.out.readline()
-            running.out.close()
-            assert running.err.read() == ""

@@ -43,11 +43,6 @@ def test_tasks_need_no_git(cub: Cub, bare: Path) -> None:
     assert cub("doctor", "--select", "D6", cwd=bare / "deep").code == 0
 
 
-def test_a_folder_that_is_none_is_told(cub: Cub) -> None:
-    done = cub("-C", "nowhere", "task", "list")
-    assert (done.code, done.err) == (1, "error: nowhere: no such directory\n")
-
-
 @pytest.mark.usefixtures("worked")
 def test_tasks_come_before_init_and_stay_at_each_step(cub: Cub, project: Path) -> None:
     rows = {line.split()[0]: line for line in cub("status").out.splitlines()}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from cub.project.targets import TARGETS
+from tests.command_line import run_program
 from tests.conftest import environment, git
 
 ROOT = Path(__file__).parents[2]
@@ -131,10 +131,8 @@ class Copy:
         """Run Python's module `words` with the copy's code, or that of another `cub`."""
         env = {**environment(self.home), "PYTHONPATH": str(cub or self.root)}
         command = [sys.executable, "-m", *words]
-        done = subprocess.run(
-            command, cwd=cwd or self.root, env=env, capture_output=True, text=True, check=False
-        )
-        return done.returncode, done.stdout + done.stderr
+        done = run_program(command, cwd=cwd or self.root, environ=env, limit=120)
+        return done.code, done.out + done.err
 
     def check(self, files: list[str], *options: str) -> tuple[int, str]:
         """Run the files of the recipe's command that say something of the change."""

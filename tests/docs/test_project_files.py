@@ -16,7 +16,7 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from cub.config_edit.config_text import parse_config_text
-from tests.conftest import environment
+from tests.conftest import list_checkout
 
 ROOT = Path(__file__).parents[2]
 GITHUB = ROOT / ".github"
@@ -41,13 +41,10 @@ def steps() -> list[dict[str, Any]]:
 
 def tracked() -> list[str]:
     """The files of the repository, those included that are new."""
-    command = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment(ROOT), capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
+    try:
+        return [name for name in list_checkout(ROOT) if (ROOT / name).is_file()]
+    except subprocess.CalledProcessError:
         pytest.skip("needs a git checkout")
-    return [name for name in done.stdout.split("\0") if name and (ROOT / name).is_file()]
 
 
 @pytest.mark.parametrize("path", [".pre-commit-config.yaml", ".pre-commit-hooks.yaml"])

@@ -18,26 +18,19 @@ pytestmark = [
 ]
 
 
-def test_every_command_does_what_the_tutorial_says(tmp_path: Path, home: Path) -> None:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    assert follow(DOCS / "tutorial.md", folder, home) == ["cub update"]
-
-
-def test_every_command_of_the_first_run_does_what_the_tutorial_says(
-    tmp_path: Path, home: Path
+@pytest.mark.parametrize(
+    ("page", "failing"),
+    [
+        ("tutorial.md", ["cub update"]),
+        ("tutorial-run.md", ["cub run"]),
+        ("tutorial-code.md", ["max-turns 1"]),
+    ],
+)
+def test_every_command_does_what_the_tutorial_says(
+    tmp_path: Path, home: Path, page: str, failing: list[str]
 ) -> None:
     (home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
     folder = tmp_path / "work"
     folder.mkdir()
-    assert follow(DOCS / "tutorial-run.md", folder, home, saving=True) == ["cub run"]
-
-
-def test_every_command_of_the_hour_with_cub_code_does_what_the_tutorial_says(
-    tmp_path: Path, home: Path
-) -> None:
-    (home / ".gitconfig").write_text("[user]\nname = Ada\nemail = ada@example.org\n")
-    folder = tmp_path / "work"
-    folder.mkdir()
-    failed = follow(DOCS / "tutorial-code.md", folder, home, saving=True)
-    assert [command.rpartition(" --")[2] for command in failed] == ["max-turns 1"]
+    failed = follow(DOCS / page, folder, home, saving=page != "tutorial.md")
+    assert [command.rpartition(" --")[2] for command in failed] == failing

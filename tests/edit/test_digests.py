@@ -15,22 +15,17 @@ from cub.edit.digests import compute_digest, matches_digest, split_words
 from cub.edit.document import Document, split_lines
 from cub.edit.file_header import add_file_header, parse_file_header
 from cub.edit.section_writer import put_section
-from cub.edit.sections import Section, find_digest_end, find_section
+from cub.edit.sections import find_digest_end
 from cub.edit.user_lines import extract_user_lines
 from cub.prompt.section_text import render_section
 from cub.prompt.templates import load_shipped_templates
+from tests.edit.readers import read_header, read_section
 from tests.examples import few_examples
 from tests.prompt.test_templates import NEEDS
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "formatters"
 TEMPLATES = load_shipped_templates()
 BODY = render_section(TEMPLATES, TEMPLATES.version, NEEDS["agents-everything"])
-
-
-def read_section(data: bytes) -> Section:
-    section = find_section(Document(data))
-    assert section is not None
-    return section
 
 
 def put(body: str) -> bytes:
@@ -42,11 +37,27 @@ def test_what_a_formatter_has_wrapped_is_as_cub_wrote_it(path: Path) -> None:
     data = path.read_bytes()
     if header := parse_file_header(data):
         assert header.is_intact
-        assert not parse_file_header(data.replace(b" task", b" job", 1)).is_intact  # type: ignore[union-attr]
+        assert not read_header(data.replace(b" task", b" job", 1)).is_intact
         return
     section = read_section(data)
     assert section.author == "cub"
     assert read_section(data.replace(b"ask the", b"ask a", 1)).author == "edited"
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_mdformat_is_no_edit(name: str) -> None:
+    body = render_section(TEMPLATES, TEMPLATES.version, NEEDS[name])
+    written = put_section(Document(b"# Rules\n\n* Be kind.\n"), body, TEMPLATES.version).document
+    formatted = Document(mdformat.text(written.data.decode()).encode())
+    section = read_section(formatted)
+    assert section.is_current(body, TEMPLATES.version)
+    assert b"- Be kind." in formatted.data
+
+
+def test_mdformat_leaves_cubs_own_files_intact() -> None:
+    sealed = add_file_header(TEMPLATES.read_file("runloop.md"), 1, "<!-- {} -->").decode()
+    found = read_header(mdformat.text(sealed).encode())
+    assert found.is_intact
 
 
 @pytest.mark.parametrize("wrap", [20, 60, "no"])
@@ -137,6 +148,6 @@ def test_only_the_users_lines_of_a_wrapped_section_move(mine: str) -> None:
 
 def test_files_that_are_no_markdown_keep_the_digest_of_lines() -> None:
     data = add_file_header("*.log\n", 1, "# {}")
-    assert parse_file_header(data).is_intact  # type: ignore[union-attr]
-    assert not parse_file_header(data.replace(b"*.log", b".log")).is_intact  # type: ignore[union-attr]
-    assert not parse_file_header(data.replace(b"*.log", b"* .log")).is_intact  # type: ignore[union-attr]
+    assert read_header(data).is_intact
+    assert not read_header(data.replace(b"*.log", b".log")).is_intact
+    assert not read_header(data.replace(b"*.log", b"* .log")).is_intact

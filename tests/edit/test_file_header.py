@@ -10,6 +10,7 @@ from cub.edit.file_header import (
     parse_file_header,
     strip_file_header,
 )
+from tests.edit.readers import read_header
 
 BODY = "# Run loop\n\nText.\n"
 FRONT = "---\ndescription: Shared\nalwaysApply: true\n---\n"
@@ -20,8 +21,7 @@ MARK = b"\xef\xbb\xbf"
 @pytest.mark.parametrize("front", ["", FRONT])
 def test_a_sealed_file_is_known_again(comment: CommentStyle, front: str) -> None:
     data = add_file_header(BODY, 3, comment, front)
-    found = parse_file_header(data)
-    assert found is not None
+    found = read_header(data)
     assert (found.version, found.is_intact) == (3, True)
     assert found.matches(BODY.encode(), front.encode())
     assert not found.matches(BODY.encode() + b"more\n", front.encode())
@@ -45,15 +45,13 @@ def test_a_sealed_file_is_known_again(comment: CommentStyle, front: str) -> None
 def test_a_formatters_pass_leaves_it_intact(old: bytes, new: bytes) -> None:
     data = add_file_header(BODY, 1, "<!-- {} -->", FRONT)
     assert old in data
-    found = parse_file_header(data.replace(old, new))
-    assert found is not None
+    found = read_header(data.replace(old, new))
     assert found.is_intact
 
 
 @pytest.mark.parametrize("front", ["", FRONT])
 def test_a_byte_order_mark_leaves_it_intact(front: str) -> None:
-    found = parse_file_header(MARK + add_file_header(BODY, 1, "<!-- {} -->", front))
-    assert found is not None
+    found = read_header(MARK + add_file_header(BODY, 1, "<!-- {} -->", front))
     assert found.is_intact
 
 
@@ -108,6 +106,5 @@ def test_any_bytes_can_be_looked_at(piece: bytes, start: int, end: int) -> None:
 
 @given(st.text(alphabet="ab -*\n#:", max_size=40), st.integers(0, 10**9 - 1))
 def test_whatever_is_sealed_is_intact(body: str, version: int) -> None:
-    found = parse_file_header(add_file_header(body, version, "<!-- {} -->", FRONT))
-    assert found is not None
+    found = read_header(add_file_header(body, version, "<!-- {} -->", FRONT))
     assert (found.version, found.is_intact) == (version, True)

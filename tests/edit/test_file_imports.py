@@ -13,8 +13,8 @@ from cub.edit.document import Document, split_lines
 from cub.edit.file_header import add_file_header
 from cub.edit.file_imports import find_imports, inline_file
 from cub.edit.section_writer import put_section
-from cub.edit.sections import find_section
 from cub.errors import CubError
+from tests.edit.readers import read_section
 from tests.edit.strategies import ANYTHING, PROSE
 from tests.examples import few_examples
 
@@ -208,8 +208,7 @@ def test_whatever_is_inlined_makes_a_section_that_holds(data: bytes, list_above:
     above = "- a list\n  goes on" if list_above else "Text."
     text = _inlined(data)
     done = put_section(Document(b"# Mine\n"), f"## Cub\n\n{above}\n\n{text}\n", 1).document
-    section = find_section(done)
-    assert section is not None
+    section = read_section(done)
     assert section.author == "cub"
     assert done.data.startswith(b"# Mine\n\n")
 

@@ -12,8 +12,8 @@ from cub.edit.repair.marker_choices import list_repair_choices
 from cub.edit.repair.similar_text import ReleasedBody
 from cub.edit.repair.unmarked_sections import ReleasedBodies
 from cub.edit.section_writer import put_section, remove_section
-from cub.edit.sections import find_section
 from cub.errors import CubError
+from tests.edit.readers import read_section
 from tests.edit.strategies import BODY
 
 CASES = Path(__file__).parents[2] / "golden" / "cases"
@@ -50,8 +50,7 @@ def test_refuse(title: str, given: str, expected: str) -> None:
 @pytest.mark.parametrize(("title", "given", "expected"), **_titles("remove"))  # type: ignore[arg-type]
 def test_remove(title: str, given: str, expected: str) -> None:
     document = Document(given.encode(), "AGENTS.md")
-    section = find_section(document)
-    assert section is not None
+    section = read_section(document)
     assert remove_section(document, section).decode() == expected, title
 
 

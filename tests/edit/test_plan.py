@@ -29,31 +29,9 @@ def test_an_edit_knows_its_kind_and_its_lines(
     assert (edit.kind, edit.changed_line_counts) == (kind, counts)
 
 
-_LONG = b"".join(b"line %d\n" % n for n in range(40))
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (None, b"a\nb"),
-        (b"a\nb\n", None),
-        (_LONG, _LONG.replace(b"line 20\n", b"new\nnewer\n")),
-        (_LONG, b"first\n" + _LONG + b"last"),
-        (b"a", b"a\nb"),
-        (b"a\r\nb\r\n", b"a\r\nc\r\n"),
-        (_LONG, _LONG.replace(b"line 3\n", b"").replace(b"line 35\n", b"x\n")),
-    ],
-)
-def test_git_apply_reads_the_diff(
-    tmp_path: Path, before: bytes | None, after: bytes | None
-) -> None:
-    git(tmp_path, "init", "-q")
-    file = tmp_path / "x.md"
-    if before is not None:
-        file.write_bytes(before)
-    diff = "".join(f"{line}\n" for line in Plan((FileEdit("x.md", before, after),)).format_diff())
-    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff.encode(), check=True)
-    assert (file.read_bytes() if file.exists() else None) == after
+def apply_diff(folder: Path, plan: Plan) -> None:
+    diff = "".join(f"{line}\n" for line in plan.format_diff())
+    subprocess.run(["git", "apply", "-"], cwd=folder, input=diff.encode(), check=True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX modes")
@@ -70,9 +48,7 @@ def test_git_apply_reads_modes(
     if before is not None:
         file.write_bytes(before)
         file.chmod(0o644 if is_executable else 0o755)
-    edit = FileEdit("x.sh", before, after, is_executable=is_executable)
-    diff = "".join(f"{line}\n" for line in Plan((edit,)).format_diff())
-    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff.encode(), check=True)
+    apply_diff(tmp_path, Plan((FileEdit("x.sh", before, after, is_executable=is_executable),)))
     assert file.read_bytes() == after
     assert bool(file.stat().st_mode & 0o100) is is_executable
 
@@ -94,8 +70,7 @@ def test_git_apply_deletes_a_link_and_what_it_leads_to(tmp_path: Path) -> None:
     link = FileEdit("link.md", b"real.md", None, is_link=True)
     assert (link.kind, link.changed_line_counts) == ("delete", (0, 1))
     plan = Plan((FileEdit("a.md", b"a\n", b"b\n"), link, FileEdit("real.md", b"r\n", None)))
-    diff = "".join(f"{line}\n" for line in plan.format_diff())
-    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff.encode(), check=True)
+    apply_diff(tmp_path, plan)
     assert [path.name for path in tmp_path.iterdir() if path.name != ".git"] == ["a.md"]
     assert (tmp_path / "a.md").read_bytes() == b"b\n"
 

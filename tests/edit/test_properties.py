@@ -12,6 +12,7 @@ from cub.edit.repair.marker_choices import list_repair_choices
 from cub.edit.section_writer import put_section, remove_section
 from cub.edit.user_lines import extract_user_lines
 from cub.errors import CubError, InternalError
+from tests.edit.readers import read_section
 from tests.edit.strategies import ANYTHING, BODY, LONG_TEXTS, PROSE
 from tests.examples import few_examples, hardly_any_examples
 
@@ -43,8 +44,7 @@ def test_put_then_remove_gives_the_original_back(data: bytes, top: bool) -> None
     document = _parsed(data)
     assume(sections.find_section(document) is None)
     done = put_section(document, BODY, 1, top=top).document
-    section = sections.find_section(done)
-    assert section is not None
+    section = read_section(done)
     assert remove_section(done, section, top=top) == data
 
 
@@ -52,8 +52,7 @@ def test_put_then_remove_gives_the_original_back(data: bytes, top: bool) -> None
 def test_put_keeps_every_byte_outside_and_is_idempotent(data: bytes, top: bool) -> None:
     document = _parsed(data)
     done = put_section(document, BODY, 1, top=top).document
-    section = sections.find_section(done)
-    assert section is not None
+    section = read_section(done)
     assert section.author == "cub"
     left = sections.get_bytes_outside(done, section)
     assert left.startswith(data) or (
@@ -66,8 +65,7 @@ def test_put_keeps_every_byte_outside_and_is_idempotent(data: bytes, top: bool) 
 @given(PROSE, PROSE)
 def test_replacing_changes_nothing_around_the_section(above: bytes, below: bytes) -> None:
     first = put_section(_parsed(above), BODY, 1).document
-    section = sections.find_section(first)
-    assert section is not None
+    read_section(first)
     assume(first.data.endswith((b"\n", b"\r")) and not below.startswith(b"\n"))
     joined = _parsed(first.data + below)
     try:
@@ -78,8 +76,7 @@ def test_replacing_changes_nothing_around_the_section(above: bytes, below: bytes
     assume(found is not None)
     assert found is not None
     done = put_section(joined, OTHER, 1).document
-    new = sections.find_section(done)
-    assert new is not None
+    new = read_section(done)
     assert done.get_bytes_before(new.start) == joined.get_bytes_before(found.start)
     assert done.get_bytes_from(new.end) == joined.get_bytes_from(found.end)
 
@@ -122,8 +119,7 @@ def _edit(data: bytes) -> Document | None:
         raise
     except CubError:
         return None  # nothing was made of it
-    after = sections.find_section(done)
-    assert after is not None
+    after = read_section(done)
     if before is not None:
         assert sections.get_bytes_outside(done, after) == sections.get_bytes_outside(
             document, before

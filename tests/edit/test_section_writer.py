@@ -4,8 +4,9 @@ import pytest
 
 from cub.edit.document import MAX_BYTES, Document
 from cub.edit.section_writer import put_section, remove_section, render_section
-from cub.edit.sections import find_section, get_bytes_outside
+from cub.edit.sections import get_bytes_outside
 from cub.errors import CubError
+from tests.edit.readers import read_section
 from tests.edit.strategies import BODY
 
 SECTION = render_section(BODY, 1, b"\n")
@@ -17,8 +18,7 @@ def _put(data: bytes, *, top: bool = False) -> bytes:
 
 def _removed(data: bytes, *, top: bool = False) -> bytes:
     document = Document(data)
-    section = find_section(document)
-    assert section is not None
+    section = read_section(document)
     return remove_section(document, section, top=top)
 
 
@@ -157,10 +157,8 @@ ENDS = [
 def test_a_section_beside_a_block_of_very_many_lines(end: str, top: bool) -> None:
     data = (b"- item\n" * 1200)[:-1] + end.encode()
     done = put_section(Document(data, "AGENTS.md"), BODY, 1, top=top).document
-    section = find_section(done)
-    assert section is not None
+    section = read_section(done)
     assert remove_section(done, section, top=top) == data
     again = put_section(done, BODY + "\nMore.\n", 1).document
-    renewed = find_section(again)
-    assert renewed is not None
+    renewed = read_section(again)
     assert get_bytes_outside(again, renewed) == get_bytes_outside(done, section)

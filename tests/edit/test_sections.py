@@ -11,14 +11,13 @@ from cub.edit.digests import compute_digest
 from cub.edit.document import Document, split_lines
 from cub.edit.section_writer import render_section
 from cub.edit.sections import (
-    Section,
     detect_author,
     find_digest_end,
-    find_section,
     has_legacy_digest,
     rewrite_legacy_digest,
 )
 from tests.edit.broken import inside
+from tests.edit.readers import read_section
 from tests.edit.strategies import BODY as STRATEGIES_BODY
 from tests.examples import few_examples
 
@@ -89,12 +88,10 @@ def test_the_digest_line_is_today_s_and_nothing_else_has_changed(
 ) -> None:
     data = mark + text.replace("\n", end).encode() + older(OLDER_BODY, end, gap) + b"\nBelow"
     document = Document(data)
-    section = find_section(document)
-    assert section is not None
+    section = read_section(document)
     assert has_legacy_digest(section)
     done = document.replace_data(rewrite_legacy_digest(document, section))
-    found = find_section(done)
-    assert found is not None
+    found = read_section(done)
     assert (found.author, found.body) == ("cub", section.body)
     assert not has_legacy_digest(found)
     pairs = zip(document.lines, done.lines, strict=True)
@@ -113,8 +110,7 @@ def test_the_digest_line_is_today_s_and_nothing_else_has_changed(
     ids=["edited", "today's", "without a digest"],
 )
 def test_other_sections_are_not_of_the_older_form(data: bytes) -> None:
-    section = find_section(Document(data))
-    assert section is not None
+    section = read_section(data)
     assert not has_legacy_digest(section)
 
 
@@ -122,18 +118,10 @@ def test_other_sections_are_not_of_the_older_form(data: bytes) -> None:
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\r<`~"), min_size=1))
 def test_whatever_the_body_says_it_is_cub_s_afterwards(body: str) -> None:
     document = Document(older(body))
-    section = find_section(document)
-    assert section is not None
+    section = read_section(document)
     if has_legacy_digest(section):  # a body of blank lines alone may be none
-        found = find_section(document.replace_data(rewrite_legacy_digest(document, section)))
-        assert found is not None
+        found = read_section(document.replace_data(rewrite_legacy_digest(document, section)))
         assert (found.author, found.body) == ("cub", section.body)
-
-
-def _section(data: bytes) -> Section:
-    section = find_section(Document(data))
-    assert section is not None
-    return section
 
 
 def _written() -> bytes:
@@ -144,19 +132,19 @@ def test_a_digest_of_lines_is_read_and_not_written() -> None:
     old = f"sha256-{hashlib.sha256(STRATEGIES_BODY.strip().encode()).hexdigest()[:16]}"
     fresh = compute_digest(STRATEGIES_BODY.encode())
     assert fresh != old
-    section = _section(_written().replace(fresh.encode(), old.encode()))
+    section = read_section(_written().replace(fresh.encode(), old.encode()))
     assert section.author == "cub"
     assert section.is_current(STRATEGIES_BODY, 1)
 
 
 def test_a_section_as_written_is_cubs_own() -> None:
-    section = _section(b"text\n\n" + _written())
+    section = read_section(b"text\n\n" + _written())
     assert (section.start, section.end, section.version) == (2, 12, 1)
     assert section.author == "cub"
     assert section.is_current(STRATEGIES_BODY, 1)
     assert not section.is_current(STRATEGIES_BODY, 2)
     assert not section.is_current(STRATEGIES_BODY + "- More.\n", 1)
-    edited = _section(_written().replace(b"one task", b"two tasks"))
+    edited = read_section(_written().replace(b"one task", b"two tasks"))
     assert not edited.is_current(STRATEGIES_BODY, 1)
 
 
@@ -175,7 +163,7 @@ def test_a_section_as_written_is_cubs_own() -> None:
     ],
 )
 def test_a_formatters_pass_is_no_edit(old: bytes, new: bytes) -> None:
-    assert _section(_written().replace(old, new)).is_current(STRATEGIES_BODY, 1)
+    assert read_section(_written().replace(old, new)).is_current(STRATEGIES_BODY, 1)
 
 
 @pytest.mark.parametrize(
@@ -191,12 +179,12 @@ def test_a_formatters_pass_is_no_edit(old: bytes, new: bytes) -> None:
 )
 def test_any_other_change_inside_is_an_edit(old: bytes, new: bytes) -> None:
     assert old in _written()
-    assert _section(_written().replace(old, new)).author == "edited"
+    assert read_section(_written().replace(old, new)).author == "edited"
 
 
 def test_without_a_digest_nobody_can_tell() -> None:
     lines = [line for line in _written().splitlines(keepends=True) if b"cub:digest" not in line]
-    assert _section(b"".join(lines)).author == "unknown"
+    assert read_section(b"".join(lines)).author == "unknown"
 
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"])
@@ -205,6 +193,6 @@ def test_the_older_digest_form_is_read(newline: bytes) -> None:
     old = b"<!-- sha256:%s -->" % hashlib.sha256(text).hexdigest().encode()
     lines = [b"<!-- BEGIN CUB MANAGED SECTION v1 -->", old, b"# Old", b"", b"body", b""]
     data = newline.join([*lines, b"<!-- END CUB MANAGED SECTION -->", b""])
-    assert _section(data).author == "cub"
-    assert not _section(data).is_current("# Old\n\nbody\n", 1)
-    assert _section(data.replace(b"body", b"mine")).author == "edited"
+    assert read_section(data).author == "cub"
+    assert not read_section(data).is_current("# Old\n\nbody\n", 1)
+    assert read_section(data.replace(b"body", b"mine")).author == "edited"

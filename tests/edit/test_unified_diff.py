@@ -101,6 +101,12 @@ def test_tools_make_the_new_bytes_of_the_old_ones(tmp_path: Path, tool: str) -> 
             (a, b) for a in [None, b"", *texts] for b in [None, b"", *texts] if a != b
         )
     ]
+    long = b"".join(b"line %d\n" % n for n in range(40))
+    edits += [
+        FileEdit("middle.md", long, long.replace(b"line 20\n", b"new\nnewer\n")),
+        FileEdit("ends.md", long, b"first\n" + long + b"last"),
+        FileEdit("two.md", long, long.replace(b"line 3\n", b"").replace(b"line 35\n", b"x\n")),
+    ]
     edits += [FileEdit(name, b"a\n", b"b\n") for name in NAMES]
     edits += [FileEdit(f"new {name}", None, b"b\n") for name in NAMES if "/" not in name]
     plan = Plan(tuple(edits))

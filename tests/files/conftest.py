@@ -25,6 +25,14 @@ def scratch(tmp_path: Path) -> Iterator[Path]:
         yield Path(folder).resolve()
 
 
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """An empty project."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder.resolve()
+
+
 @pytest.fixture(scope="session")
 def unprivileged() -> list[str]:
     """What to put in front of a command so that file modes hold for it: nothing, but for root."""

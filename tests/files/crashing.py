@@ -17,7 +17,18 @@ import pytest
 from cub.edit.plan import Plan
 from tests.files.disks import WHOLE, die, steps, stopping
 from tests.files.small_fork import run_in_child
-from tests.files.worlds import LEAVING, PLAN, Tree, build, build_leaving, change, mend, whole
+from tests.files.worlds import (
+    LEAVING,
+    PLAN,
+    UNLINKING,
+    Tree,
+    build,
+    build_leaving,
+    build_links,
+    change,
+    mend,
+    whole,
+)
 
 Choose = Callable[[list[str]], list[int]]
 
@@ -31,6 +42,7 @@ class World(NamedTuple):
 
 EVERY_KIND = World(build, PLAN)
 GOING = World(build_leaving, LEAVING)
+LINKS = World(build_links, UNLINKING)
 
 
 class Calm(NamedTuple):
@@ -96,4 +108,7 @@ def _runs(names: list[str]) -> list[list[int]]:
 
 points = pytest.mark.parametrize(
     "choose", [each_kind, pytest.param(every_step, marks=pytest.mark.thorough)]
+)
+worlds = pytest.mark.parametrize(
+    "world", [EVERY_KIND, GOING, LINKS], ids=["every kind", "leaving", "links"]
 )

@@ -24,15 +24,7 @@ BYTES = [
 
 
 def write(root: Path, *edits: FileEdit) -> None:
-    with lock_project(root) as held:
-        apply_plan(Plan(edits), held)
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder.resolve()
+    change(root, Plan(edits))
 
 
 @pytest.mark.parametrize("data", BYTES)

@@ -7,7 +7,6 @@ import pytest
 
 from tests.files.crashing import (
     EVERY_KIND,
-    GOING,
     Choose,
     World,
     calm,
@@ -16,13 +15,13 @@ from tests.files.crashing import (
     every_step,
     mend_until_death,
     points,
+    worlds,
 )
 from tests.files.disks import WHOLE
 from tests.files.small_fork import run_in_child
 from tests.files.worlds import copy_project, mend, whole
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-worlds = pytest.mark.parametrize("world", [EVERY_KIND, GOING], ids=["every kind", "leaving"])
 
 
 @points

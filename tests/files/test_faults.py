@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError
-from tests.files.crashing import EVERY_KIND, GOING, Choose, World, calm, each_kind, points
+from tests.files.crashing import EVERY_KIND, Choose, World, calm, each_kind, points, worlds
 from tests.files.disks import WHOLE, interrupt, refuse, stopping
 from tests.files.worlds import change, mend, whole
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs links")
-worlds = pytest.mark.parametrize("world", [EVERY_KIND, GOING], ids=["every kind", "leaving"])
 
 
 def stopped_at(number: int, root: Path, world: World, stop: Callable[[Path], None]) -> str:

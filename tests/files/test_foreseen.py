@@ -14,6 +14,7 @@ import pytest
 from cub.edit.plan import FileEdit, Plan
 from cub.errors import CombinedError, CubError
 from cub.files.disk import Disk
+from tests.command_line import run_program
 from tests.conftest import environment
 from tests.files import run_plan
 from tests.files.worlds import PLAN, Tree, build, change, whole
@@ -83,15 +84,10 @@ def test_all_of_them_are_told_at_once(root: Path, flag: Flag) -> None:
 
 
 def run(prefix: list[str], root: Path) -> str:
-    done = subprocess.run(
-        [*prefix, *LINE, str(root)],
-        env=environment(root.parent),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1, done.stderr
-    return done.stderr
+    words = [*prefix, *LINE, str(root)]
+    done = run_program(words, cwd=root, environ=environment(root.parent))
+    assert done.code == 1, done.err
+    return done.err
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="gives files away")

@@ -24,13 +24,6 @@ PACKAGE = Path(cub.__file__).parent
 AT_ONCE = LockWaitPolicy(limit=0)
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder.resolve()
-
-
 def test_the_error_says_who_holds_the_lock(root: Path) -> None:
     with holder(root) as process:
         with (

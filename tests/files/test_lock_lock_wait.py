@@ -33,11 +33,6 @@ class Clock:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path.resolve()
-
-
-@pytest.fixture
 def held(root: Path) -> Iterator[Path]:
     """The lock file of a project, whose lock somebody has."""
     with lock_project(root):

@@ -15,13 +15,6 @@ from tests.files.worlds import change
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX modes")
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder.resolve()
-
-
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644, 0o755, 0o666, 0o700])
 @pytest.mark.parametrize("linked", [False, True], ids=["renamed", "overwritten"])
 def test_a_file_keeps_its_mode(root: Path, mode: int, linked: bool) -> None:

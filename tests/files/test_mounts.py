@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import run_program
 from tests.conftest import environment
 from tests.files import mounted_file, small_disk
 
@@ -15,14 +16,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs mount nam
 
 def lines_of(may_mount: list[str], script: str | None, folder: Path) -> list[str]:
     """What a script prints that may mount."""
-    done = subprocess.run(
-        [*may_mount, sys.executable, str(script), str(folder)],
-        env=environment(folder.parent),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.splitlines()
+    words = [*may_mount, sys.executable, str(script), str(folder)]
+    done = run_program(words, cwd=folder.parent, environ=environment(folder.parent))
+    assert done.code == 0, done.err
+    return done.out.splitlines()
 
 
 def test_a_full_disk_is_an_error_that_changes_nothing(tmp_path: Path, may_mount: list[str]) -> None:

@@ -71,13 +71,9 @@ def test_links_inside_the_project_are_followed(root: Path) -> None:
         assert find_regular_file(root, path) == root / "real" / "a.md"
 
 
-def _fifo(path: Path) -> None:
-    os.mkfifo(path)
-
-
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "folder": (Path.mkdir, "this is a directory"),
-    "FIFO": (_fifo, "this is a FIFO"),
+    "FIFO": (os.mkfifo, "this is a FIFO"),
     "device": (lambda p: p.symlink_to("/dev/null"), "this leads out of the project"),
     "outside": (lambda p: p.symlink_to("../outside/theirs.md"), "leads out of the project"),
     "dangling": (
@@ -132,6 +128,18 @@ def test_a_name_with_the_project_s_name_in_front_is_outside_too(root: Path) -> N
 
 
 @posix
+@pytest.mark.parametrize("target", [".git/config", ".git/hooks/new", "sub/.git/config", ".GIT/x"])
+def test_a_link_into_git_s_own_folder_is_refused(root: Path, target: str) -> None:
+    (root / target).parent.mkdir(parents=True)
+    if not target.endswith("new"):
+        (root / target).write_bytes(b"[core]\n")
+    (root / "AGENTS.md").symlink_to(target)
+    reason = "which does not exist" if target.endswith("new") else "into git's own directory"
+    with pytest.raises(CubError, match=reason):
+        read_file(root, "AGENTS.md")
+
+
+@posix
 def test_a_file_that_may_not_be_read_is_a_known_error(root: Path, unprivileged: list[str]) -> None:
     (root / "a.md").write_bytes(b"x")
     (root / "a.md").chmod(0)
@@ -158,16 +166,13 @@ def test_no_folder_has_no_names(root: Path) -> None:
     assert list_names(root / "nowhere") == list_names(root / "file") == frozenset()
 
 
-regular_posix = pytest.mark.skipif(sys.platform == "win32", reason="needs FIFOs and links")
-
-
 def test_no_more_than_the_start_is_read(tmp_path: Path) -> None:
     (tmp_path / "a b.py").write_bytes(b"0123456789")
     assert read_prefix(str(tmp_path), "a b.py", 4) == b"0123"
     assert read_prefix(str(tmp_path), "a b.py", 400) == b"0123456789"
 
 
-@regular_posix
+@posix
 @pytest.mark.parametrize("name", ["ü", "x\udcff", "a\nb", "日本"])
 def test_a_name_is_bytes(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"1")
@@ -175,7 +180,7 @@ def test_a_name_is_bytes(tmp_path: Path, name: str) -> None:
     assert encode_path("/p", name) == b"/p/" + name.encode("utf-8", "surrogateescape")
 
 
-@regular_posix
+@posix
 def test_what_is_no_file_is_an_error_at_once(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "folder").mkdir()
@@ -188,7 +193,7 @@ def test_what_is_no_file_is_an_error_at_once(tmp_path: Path) -> None:
             read_prefix(str(tmp_path), name, 10)
 
 
-@regular_posix
+@posix
 def test_no_file_stays_open(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     before = len(os.listdir("/dev/fd"))  # noqa: PTH208 - numbers, no paths

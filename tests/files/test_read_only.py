@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ import pytest
 
 from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError
+from tests.command_line import Result, run_program
 from tests.conftest import environment
 from tests.files import run_plan
 from tests.files.worlds import PLAN, build, change, whole
@@ -61,14 +61,9 @@ def read_only(folder: Path) -> Iterator[None]:
         folder.chmod(0o755)
 
 
-def run(root: Path, prefix: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*prefix, sys.executable, run_plan.__file__, str(root)],
-        env=environment(root.parent),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def run(root: Path, prefix: list[str]) -> Result:
+    words = [*prefix, sys.executable, run_plan.__file__, str(root)]
+    return run_program(words, cwd=root, environ=environment(root.parent))
 
 
 @pytest.mark.parametrize("folder", [".", "real", "home-of-gone"])
@@ -81,15 +76,15 @@ def test_a_read_only_folder_stops_the_whole_plan(
     before = whole(root)
     with read_only(root / folder):
         done = run(root, unprivileged)
-    assert done.returncode == 1
-    assert "cub.errors.CubError: " in done.stderr
+    assert done.code == 1
+    assert "cub.errors.CubError: " in done.err
     assert whole(root) == before
 
 
 def test_the_same_plan_succeeds_where_folders_may_be_written(
     root: Path, unprivileged: list[str]
 ) -> None:
-    assert run(root, unprivileged).returncode == 0
+    assert run(root, unprivileged).code == 0
     assert (root / "plain.md").read_bytes() == PLAN.edits[2].after
 
 

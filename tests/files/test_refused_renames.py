@@ -14,19 +14,18 @@ from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError
 from cub.files import warn_pending_change
 from cub.files.disk import Disk
-from tests.files.crashing import EVERY_KIND, GOING, World, calm
+from tests.files.crashing import EVERY_KIND, World, calm, worlds
 from tests.files.disks import die, in_child
-from tests.files.test_unlink import WORLD as LINKS
 from tests.files.worlds import change, mend, whole
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and links")
-WORLDS = [EVERY_KIND, GOING, LINKS]
-worlds = pytest.mark.parametrize("world", WORLDS, ids=["every kind", "leaving", "links"])
 Refuses = Callable[[str, Path], bool]
 PLACING = ("rename", "set aside")
 
 
-def refusing(refuses: Refuses, then: Callable[[int], object] = lambda _: None) -> Disk:
+def refusing(
+    refuses: Refuses, then: Callable[[int], object] = lambda _: None, code: int = errno.EPERM
+) -> Disk:
     """A disk on which some steps are not permitted. `then` is told how many steps followed."""
     after = count(1)
     refused: list[Path] = []
@@ -36,7 +35,7 @@ def refusing(refuses: Refuses, then: Callable[[int], object] = lambda _: None) -
             then(next(after))
         if refuses(step, path):
             refused.append(path)
-            raise OSError(errno.EPERM, os.strerror(errno.EPERM), str(path))
+            raise OSError(code, os.strerror(code), str(path))
 
     return Disk(before=before)
 
@@ -183,6 +182,16 @@ def test_without_hard_links_a_copy_does_it(scratch: Path) -> None:
     with pytest.raises(CubError):
         change(root, EVERY_KIND.plan, disk)
     assert whole(root) == old
+
+
+def test_a_mount_point_which_is_busy_is_overwritten_in_place(scratch: Path) -> None:
+    new = calm(scratch / "o", EVERY_KIND).new
+    root = EVERY_KIND.make(scratch / "p")
+    disk = refusing(
+        lambda step, path: step == "rename" and path.name == "plain.md", code=errno.EBUSY
+    )
+    change(root, EVERY_KIND.plan, disk)
+    assert whole(root) == new
 
 
 def test_a_file_that_is_overwritten_after_all_is_taken_back_too(scratch: Path) -> None:

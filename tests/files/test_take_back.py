@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,23 @@ def test_a_disk_that_fills_up_while_overwriting_changes_nothing(scratch: Path) -
         root = build(scratch / str(number))
         with pytest.raises(CubError, match="cannot be written: no space left on device"):
             change(root, LINKED.plan, stopping({number: refuse}, chunk=29))
+        assert whole(root) == old, step
+
+
+def test_a_disk_that_stays_full_is_no_obstacle_to_taking_back(scratch: Path) -> None:
+    old = calm(scratch / "o", LINKED).old
+    for number, step in overwriting(scratch):
+        root = build(scratch / str(number))
+        taken = count(1)
+
+        def full(name: str, path: Path, start: int = number, steps: count[int] = taken) -> None:
+            now = next(steps)
+            grows = name == "create" or (name == "write" and path.name == "journal.jsonl")
+            if now == start or (now > start and grows):
+                refuse(path)
+
+        with pytest.raises(CubError, match="cannot be written: no space left on device"):
+            change(root, LINKED.plan, Disk(before=full, chunk=7))
         assert whole(root) == old, step
 
 

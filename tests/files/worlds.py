@@ -13,7 +13,7 @@ from cub.files import JOURNAL_FILE, apply_plan, lock_project
 from cub.files.disk import Disk
 from cub.files.signed_state import sign_line
 
-_OLD = b"old, and longer than what comes\r\n"
+OLD = b"old, and longer than what comes\r\n"
 _NEW = b"new\r\nbytes\0\xff"
 
 
@@ -50,7 +50,7 @@ def build(root: Path) -> Path:
     """
     (root / "real").mkdir(parents=True)
     for name in ("plain.md", "hard.md", "real/target.md", "gone.md", "run.sh"):
-        (root / name).write_bytes(_OLD)
+        (root / name).write_bytes(OLD)
     (root / "plain.md").chmod(0o640)
     os.link(root / "hard.md", root / "twin.md")
     (root / "link.md").symlink_to("real/target.md")
@@ -85,11 +85,11 @@ PLAN = Plan(
     (
         FileEdit("made.md", None, _NEW),
         FileEdit("new/deep/AGENTS.md", None, _NEW),
-        FileEdit("plain.md", _OLD, _NEW),
-        FileEdit("hard.md", _OLD, _NEW),
-        FileEdit("link.md", _OLD, _NEW),
-        FileEdit("gone.md", _OLD, None),
-        FileEdit("run.sh", _OLD, _OLD, is_executable=True),
+        FileEdit("plain.md", OLD, _NEW),
+        FileEdit("hard.md", OLD, _NEW),
+        FileEdit("link.md", OLD, _NEW),
+        FileEdit("gone.md", OLD, None),
+        FileEdit("run.sh", OLD, OLD, is_executable=True),
     )
 )
 
@@ -98,16 +98,41 @@ def build_leaving(root: Path) -> Path:
     """A project whose .cub/ is about to go, and whose other file shrinks to nothing."""
     for name in ("AGENTS.md", ".cub/state.json", ".cub/backups/old/a.md", ".cub/backups/b.md"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(_OLD)
+        (root / name).write_bytes(OLD)
     return root.resolve()
 
 
 LEAVING = Plan(
     (
-        FileEdit("AGENTS.md", _OLD, b""),
-        FileEdit(".cub/state.json", _OLD, None),
-        FileEdit(".cub/backups/old/a.md", _OLD, None),
-        FileEdit(".cub/backups/b.md", _OLD, None),
+        FileEdit("AGENTS.md", OLD, b""),
+        FileEdit(".cub/state.json", OLD, None),
+        FileEdit(".cub/backups/old/a.md", OLD, None),
+        FileEdit(".cub/backups/b.md", OLD, None),
+    )
+)
+
+
+def build_links(root: Path) -> Path:
+    """A link to a file that goes too, one to a file that stays, one in a folder of links."""
+    (root / ".cub/old").mkdir(parents=True)
+    for name in (".cub/prompt.md", "stays.md", "hard.md"):
+        (root / name).write_bytes(OLD)
+    os.link(root / "hard.md", root / "twin.md")
+    (root / "PROMPT.md").symlink_to(".cub/prompt.md")
+    (root / "other.md").symlink_to("stays.md")
+    (root / ".cub/old/link").symlink_to("../../stays.md")
+    return root.resolve()
+
+
+LINK_EDIT = FileEdit("PROMPT.md", b".cub/prompt.md", None, is_link=True)
+UNLINKING = Plan(
+    (
+        LINK_EDIT,
+        FileEdit(".cub/prompt.md", OLD, None),
+        FileEdit(".cub/runloop.md.old", None, OLD),
+        FileEdit("other.md", b"stays.md", None, is_link=True),
+        FileEdit(".cub/old/link", b"../../stays.md", None, is_link=True),
+        FileEdit("hard.md", OLD, b"new\n"),
     )
 )
 

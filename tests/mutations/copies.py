@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import copy_checkout
 from tests.mutations.mutation import Mutation
 
 REPOSITORY = Path(__file__).parents[2]
@@ -40,12 +40,7 @@ class Copy:
     @classmethod
     def make(cls, root: Path, source: Path = REPOSITORY) -> Copy:
         """Copy what git tracks, and new files that it does not ignore, as they are on disk."""
-        words = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        listed = subprocess.run(words, cwd=source, capture_output=True, check=True).stdout
-        for name in listed.decode("utf-8", "surrogateescape").split("\0"):
-            if name and os.path.lexists(source / name):
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(source / name, root / name, follow_symlinks=False)
+        copy_checkout(source, root)
         made = cls(root.resolve())
         made._require_own_cub()
         return made

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from tests.mutations.mutation import Mutation
+from tests.mutations.mutation import list_mutations
 
-GIT = (
-    Mutation(
-        "the answer for an object ends a byte too late",
-        "cub/git/objects.py",
-        "data = out.read(size + 1)[:size]",
-        "data = out.read(size)[:size]",
-        ("tests/git/test_objects.py",),
-    ),
+GIT = list_mutations(
+    {
+        "cub/git/objects.py": {
+            "the answer for an object ends a byte too late": (
+                "data = out.read(size + 1)[:size]",
+                "data = out.read(size)[:size]",
+            ),
+        },
+    },
 )

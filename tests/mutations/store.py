@@ -2,273 +2,208 @@
 
 from __future__ import annotations
 
-from tests.mutations.mutation import Mutation
+from tests.mutations.mutation import list_mutations
 
-STORE = (
-    Mutation(
-        "the earlier value of a field wins a merge",
-        "cub/store/record_merge.py",
-        "best = max(one, two, key=partial(_rank_value, key=key))",
-        "best = min(one, two, key=partial(_rank_value, key=key))",
-        ("tests/store/test_record_merge.py",),
-    ),
-    Mutation(
-        "the first change of a status wins a merge",
-        "cub/store/record_merge.py",
-        "status = max(one, two, key=_merge_status)",
-        "status = min(one, two, key=_merge_status)",
-        ("tests/store/test_record_merge.py",),
-    ),
-    Mutation(
-        "a merge gives a task the lower revision",
-        "cub/store/record_merge.py",
-        '{"rev": max(revs)}',
-        '{"rev": min(revs)}',
-        ("tests/store/test_record_merge.py",),
-    ),
-    Mutation(
-        "a merge takes the later creation",
-        "cub/store/record_merge.py",
-        '{"created_at": min(created, key=_make_time_key)}',
-        '{"created_at": max(created, key=_make_time_key)}',
-        ("tests/store/test_record_merge.py", "tests/store/test_git_merges.py"),
-    ),
-    Mutation(
-        "a dependency that was removed comes back by a merge",
-        "cub/store/record_merge.py",
-        "names = [name for name, (_, present) in best.items() if present]",
-        "names = [*best]",
-        ("tests/store/test_record_merge.py",),
-    ),
-    Mutation(
-        "a status that somebody set last reopens a closed task",
-        "cub/store/record_merge.py",
-        "return when, closed, stamp,",
-        "return stamp, closed, when,",
-        ("tests/store/test_record_merge.py",),
-    ),
-    Mutation(
-        "a foreign record counts as unchanged since its creation",
-        "cub/store/record_merge.py",
-        'base = created if isinstance(stamps, dict) else record.get("updated_at", created)',
-        "base = created",
-        ("tests/store/test_record_merge.py",),
-    ),
-    Mutation(
-        "an element that was taken out of a set is forgotten",
-        "cub/store/record_merge.py",
-        "names = {**present, **removed}",
-        "names = present",
-        ("tests/store/test_record_merge.py",),
-    ),
-    Mutation(
-        "lines of one side of a conflict are lost",
-        "cub/store/jsonl.py",
-        "yield from base if base and not line.text.startswith(_BETWEEN) else ()",
-        "yield from ()",
-        ("tests/store/test_jsonl.py", "tests/store/test_git_merges.py"),
-    ),
-    Mutation(
-        "lines that both sides of a conflict began with come back",
-        "cub/store/jsonl.py",
-        "base = [] if line.text.startswith(_BASE) else None",
-        "base = None",
-        ("tests/store/test_jsonl.py", "tests/store/test_git_merges.py"),
-    ),
-    Mutation(
-        "a number that is too large is read as infinity",
-        "cub/store/jsonl.py",
-        "    if math.isinf(number):\n",
-        "    if math.isnan(number):\n",
-        ("tests/store/test_jsonl.py",),
-    ),
-    Mutation(
-        "what stands behind an object on its line is passed over",
-        "cub/store/jsonl.py",
-        "    if end < len(words):\n",
-        "    if end > len(words):\n",
-        ("tests/store/test_jsonl.py",),
-    ),
-    Mutation(
-        "a byte order mark moves the place of the first line",
-        "cub/store/jsonl.py",
-        "start, raw = start + len(_BOM), raw[len(_BOM) :]",
-        "raw = raw[len(_BOM) :]",
-        ("tests/store/test_jsonl.py", "tests/store/test_task_index.py"),
-    ),
-    Mutation(
-        "a new line is joined to one that a crash cut off",
-        "cub/store/jsonl_append.py",
-        '_append(real, data if _ends_with_newline(real) else b"\\n" + data, disk)',
-        "_append(real, data, disk)",
-        ("tests/store/test_ledger.py",),
-    ),
-    Mutation(
-        "lines are appended without the lock",
-        "cub/store/jsonl_append.py",
-        "    lock.require_held()\n",
-        "",
-        ("tests/store/test_ledger.py",),
-    ),
-    Mutation(
-        "half a line stays where the disk is full",
-        "cub/store/jsonl_append.py",
-        "if (written := real.stat().st_size - size) > 0:",
-        "if (written := real.stat().st_size - size) < 0:",
-        ("tests/store/test_ledger.py", "tests/store/test_backend_faults.py"),
-    ),
-    Mutation(
-        "lines that were kept already are kept once more",
-        "cub/store/jsonl_append.py",
-        "return [line for line in dict.fromkeys(lines) if line not in old_lines]",
-        "return [*dict.fromkeys(lines)]",
-        ("tests/store/test_backend.py", "tests/store/test_damage.py"),
-    ),
-    Mutation(
-        "the younger of two tasks with one id keeps it",
-        "cub/store/task_index.py",
-        'first, *others = sorted(groups) or [""]',
-        'first, *others = sorted(groups, reverse=True) or [""]',
-        ("tests/store/test_task_index.py", "tests/store/test_git_merges.py"),
-    ),
-    Mutation(
-        "lines without a time of creation are lost",
-        "cub/store/task_index.py",
-        "self._merge_records(key, groups.get(first, []) + undated)",
-        "self._merge_records(key, groups.get(first, []) or undated)",
-        ("tests/store/test_task_index.py", "tests/store/test_git_merges.py"),
-    ),
-    Mutation(
-        "a new task may get the id of a deleted one",
-        "cub/store/task_index.py",
-        "return [*self.summaries, *self.deleted_summaries]",
-        "return [*self.summaries]",
-        ("tests/store/test_deleted.py",),
-    ),
-    Mutation(
-        "rejected lines are dropped before they are kept",
-        "cub/store/backend.py",
-        "        append_lines(lock, REJECTED_FILE, lines, self.disk)  # before they leave the file\n",
-        "",
-        ("tests/store/test_backend.py", "tests/store/test_damage.py"),
-    ),
-    Mutation(
-        "the file is not read anew under the lock",
-        "cub/store/backend.py",
-        "        with lock_project(self.root) as lock:\n            before = read_tracked_file(self.root, TASKS_FILE)\n",
-        "        before = read_tracked_file(self.root, TASKS_FILE)\n        with lock_project(self.root) as lock:\n",
-        ("tests/store/test_backend.py", "tests/store/test_processes.py"),
-    ),
-    Mutation(
-        "a large store loses the tasks behind its first megabyte",
-        "cub/store/backend.py",
-        "            piece.clear()\n    yield bytes(piece)\n",
-        "            piece.clear()\n            break\n    yield bytes(piece)\n",
-        ("tests/store/test_backend.py",),
-    ),
-    Mutation(
-        "events are gone from the ledger before they are archived",
-        "cub/store/ledger.py",
-        '            append_lines(lock, ARCHIVE_FILE, new, ledger.disk)\n            path, after = ledger.root / ledger.path, b"\\n".join(rest)\n            replace_single_file(path, data, after, ledger.path, ledger.disk)\n',
-        '            path, after = ledger.root / ledger.path, b"\\n".join(rest)\n            replace_single_file(path, data, after, ledger.path, ledger.disk)\n            append_lines(lock, ARCHIVE_FILE, new, ledger.disk)\n',
-        ("tests/store/test_ledger.py",),
-    ),
-    Mutation(
-        "events of open tasks are archived",
-        "cub/store/ledger.py",
-        "(old if is_old and not is_needed else rest).append(line)",
-        "(old if is_old else rest).append(line)",
-        ("tests/store/test_ledger.py",),
-    ),
-    Mutation(
-        "a change does not count up the revision",
-        "cub/store/record_merge.py",
-        '"rev": _get_revision(record) + 1',
-        '"rev": _get_revision(record)',
-        ("tests/store/test_record_merge.py",),
-    ),
-    Mutation(
-        "a slow clock puts a change before the last one",
-        "cub/store/timestamps.py",
-        "    if timestamp > floor:\n        return timestamp\n",
-        "    if timestamp != floor:\n        return timestamp\n",
-        ("tests/store/test_record_merge.py",),
-    ),
-    Mutation(
-        "only what came into a set gets a time",
-        "cub/store/record_merge.py",
-        "before ^ after",
-        "after - before",
-        ("tests/store/test_record_merge.py", "tests/store/test_record_merge.py"),
-    ),
-    Mutation(
-        "a task is ready although it waits for another one",
-        "cub/store/dependencies.py",
-        "if key not in known or not known[key].is_done]",
-        "if key not in known]",
-        ("tests/store/test_dependencies.py",),
-    ),
-    Mutation(
-        "a dependency that does not exist is no obstacle",
-        "cub/store/dependencies.py",
-        "if key not in known or not known[key].is_done]",
-        "if key in known and not known[key].is_done]",
-        ("tests/store/test_dependencies.py",),
-    ),
-    Mutation(
-        "a task that was tried comes before a fresh one",
-        "cub/store/dependencies.py",
-        "return task.priority, tried, -unblocks,",
-        "return task.priority, not tried, -unblocks,",
-        ("tests/store/test_dependencies.py",),
-    ),
-    Mutation(
-        "a lease that is over still holds",
-        "cub/store/leases.py",
-        "if expires <= self.timestamp or expires > latest:",
-        "if expires > latest:",
-        ("tests/store/test_dependencies.py",),
-    ),
-    Mutation(
-        "a process of another machine is looked for here",
-        "cub/store/leases.py",
-        'is_here = lease.get("host") == self.host and type(pid) is int',
-        "is_here = type(pid) is int",
-        ("tests/store/test_dependencies.py",),
-    ),
-    Mutation(
-        "a child gets the number of one that is there",
-        "cub/store/task_ids.py",
-        "max(numbers, default=0) + 1}",
-        "max(numbers, default=1)}",
-        ("tests/store/test_task_ids.py",),
-    ),
-    Mutation(
-        "a circle of two tasks is overlooked",
-        "cub/store/dependencies.py",
-        "if len(group) > 1 or start in graph[start]:",
-        "if len(group) > 2 or start in graph[start]:",
-        ("tests/store/test_dependencies.py",),
-    ),
-    Mutation(
-        "an event that is still being written is told",
-        "cub/store/ledger.py",
-        'return data.rfind(b"\\n") + 1',
-        "return len(data)",
-        ("tests/store/test_ledger.py",),
-    ),
-    Mutation(
-        "an event may be longer than a line",
-        "cub/store/events.py",
-        "    if len(encode_record(limited)) >= MAX_LINE:\n        limited = {k: v for",
-        "    if len(encode_record(limited)) >= 2 * MAX_LINE:\n        limited = {k: v for",
-        ("tests/store/test_events.py",),
-    ),
-    Mutation(
-        "secrets in lists of an event are not masked",
-        "cub/store/events.py",
-        "return [_mask_value(inner) for inner in value]",
-        "return list(value)",
-        ("tests/store/test_events.py",),
-    ),
+STORE = list_mutations(
+    {
+        "cub/store/record_merge.py": {
+            "the earlier value of a field wins a merge": (
+                "best = max(one, two, key=partial(_rank_value, key=key))",
+                "best = min(one, two, key=partial(_rank_value, key=key))",
+            ),
+            "the first change of a status wins a merge": (
+                "status = max(one, two, key=_merge_status)",
+                "status = min(one, two, key=_merge_status)",
+            ),
+            "a merge gives a task the lower revision": ('{"rev": max(revs)}', '{"rev": min(revs)}'),
+            "a merge takes the later creation": (
+                '{"created_at": min(created, key=_make_time_key)}',
+                '{"created_at": max(created, key=_make_time_key)}',
+                "tests/store/test_record_merge.py",
+                "tests/store/test_git_merges.py",
+            ),
+            "a dependency that was removed comes back by a merge": (
+                "names = [name for name, (_, present) in best.items() if present]",
+                "names = [*best]",
+            ),
+            "a status that somebody set last reopens a closed task": (
+                "return when, closed, stamp,",
+                "return stamp, closed, when,",
+            ),
+            "a foreign record counts as unchanged since its creation": (
+                'base = created if isinstance(stamps, dict) else record.get("updated_at", created)',
+                "base = created",
+            ),
+            "an element that was taken out of a set is forgotten": (
+                "names = {**present, **removed}",
+                "names = present",
+            ),
+            "a change does not count up the revision": (
+                '"rev": _get_revision(record) + 1',
+                '"rev": _get_revision(record)',
+            ),
+            "only what came into a set gets a time": (
+                "before ^ after",
+                "after - before",
+                "tests/store/test_record_merge.py",
+                "tests/store/test_record_merge.py",
+            ),
+        },
+        "cub/store/jsonl.py": {
+            "lines of one side of a conflict are lost": (
+                "yield from base if base and not line.text.startswith(_BETWEEN) else ()",
+                "yield from ()",
+                "tests/store/test_jsonl.py",
+                "tests/store/test_git_merges.py",
+            ),
+            "lines that both sides of a conflict began with come back": (
+                "base = [] if line.text.startswith(_BASE) else None",
+                "base = None",
+                "tests/store/test_jsonl.py",
+                "tests/store/test_git_merges.py",
+            ),
+            "a number that is too large is read as infinity": (
+                "    if math.isinf(number):\n",
+                "    if math.isnan(number):\n",
+            ),
+            "what stands behind an object on its line is passed over": (
+                "    if end < len(words):\n",
+                "    if end > len(words):\n",
+            ),
+            "a byte order mark moves the place of the first line": (
+                "start, raw = start + len(_BOM), raw[len(_BOM) :]",
+                "raw = raw[len(_BOM) :]",
+                "tests/store/test_jsonl.py",
+                "tests/store/test_task_index.py",
+            ),
+        },
+        "cub/store/jsonl_append.py": {
+            "a new line is joined to one that a crash cut off": (
+                '_append(real, data if _ends_with_newline(real) else b"\\n" + data, disk)',
+                "_append(real, data, disk)",
+                "tests/store/test_ledger.py",
+            ),
+            "lines are appended without the lock": (
+                "    lock.require_held()\n",
+                "",
+                "tests/store/test_ledger.py",
+            ),
+            "half a line stays where the disk is full": (
+                "if (written := real.stat().st_size - size) > 0:",
+                "if (written := real.stat().st_size - size) < 0:",
+                "tests/store/test_ledger.py",
+                "tests/store/test_backend_faults.py",
+            ),
+            "lines that were kept already are kept once more": (
+                "return [line for line in dict.fromkeys(lines) if line not in old_lines]",
+                "return [*dict.fromkeys(lines)]",
+                "tests/store/test_backend.py",
+                "tests/store/test_damage.py",
+            ),
+        },
+        "cub/store/task_index.py": {
+            "the younger of two tasks with one id keeps it": (
+                'first, *others = sorted(groups) or [""]',
+                'first, *others = sorted(groups, reverse=True) or [""]',
+                "tests/store/test_task_index.py",
+                "tests/store/test_git_merges.py",
+            ),
+            "lines without a time of creation are lost": (
+                "self._merge_records(key, groups.get(first, []) + undated)",
+                "self._merge_records(key, groups.get(first, []) or undated)",
+                "tests/store/test_task_index.py",
+                "tests/store/test_git_merges.py",
+            ),
+            "a new task may get the id of a deleted one": (
+                "return [*self.summaries, *self.deleted_summaries]",
+                "return [*self.summaries]",
+                "tests/store/test_deleted.py",
+            ),
+        },
+        "cub/store/backend.py": {
+            "rejected lines are dropped before they are kept": (
+                "        append_lines(lock, REJECTED_FILE, lines, self.disk)  # before they leave the file\n",
+                "",
+                "tests/store/test_backend.py",
+                "tests/store/test_damage.py",
+            ),
+            "the file is not read anew under the lock": (
+                "        with lock_project(self.root) as lock:\n            before = read_tracked_file(self.root, TASKS_FILE)\n",
+                "        before = read_tracked_file(self.root, TASKS_FILE)\n        with lock_project(self.root) as lock:\n",
+                "tests/store/test_backend.py",
+                "tests/store/test_processes.py",
+            ),
+            "a large store loses the tasks behind its first megabyte": (
+                "            piece.clear()\n    yield bytes(piece)\n",
+                "            piece.clear()\n            break\n    yield bytes(piece)\n",
+            ),
+        },
+        "cub/store/ledger.py": {
+            "events are gone from the ledger before they are archived": (
+                '            append_lines(lock, ARCHIVE_FILE, new, ledger.disk)\n            path, after = ledger.root / ledger.path, b"\\n".join(rest)\n            replace_single_file(path, data, after, ledger.path, ledger.disk)\n',
+                '            path, after = ledger.root / ledger.path, b"\\n".join(rest)\n            replace_single_file(path, data, after, ledger.path, ledger.disk)\n            append_lines(lock, ARCHIVE_FILE, new, ledger.disk)\n',
+            ),
+            "events of open tasks are archived": (
+                "(old if is_old and not is_needed else rest).append(line)",
+                "(old if is_old else rest).append(line)",
+            ),
+            "an event that is still being written is told": (
+                'return data.rfind(b"\\n") + 1',
+                "return len(data)",
+            ),
+        },
+        "cub/store/timestamps.py": {
+            "a slow clock puts a change before the last one": (
+                "    if timestamp > floor:\n        return timestamp\n",
+                "    if timestamp != floor:\n        return timestamp\n",
+                "tests/store/test_record_merge.py",
+            ),
+        },
+        "cub/store/dependencies.py": {
+            "a task is ready although it waits for another one": (
+                "if key not in known or not known[key].is_done]",
+                "if key not in known]",
+            ),
+            "a dependency that does not exist is no obstacle": (
+                "if key not in known or not known[key].is_done]",
+                "if key in known and not known[key].is_done]",
+            ),
+            "a task that was tried comes before a fresh one": (
+                "return task.priority, tried, -unblocks,",
+                "return task.priority, not tried, -unblocks,",
+            ),
+            "a circle of two tasks is overlooked": (
+                "if len(group) > 1 or start in graph[start]:",
+                "if len(group) > 2 or start in graph[start]:",
+            ),
+        },
+        "cub/store/leases.py": {
+            "a lease that is over still holds": (
+                "if expires <= self.timestamp or expires > latest:",
+                "if expires > latest:",
+                "tests/store/test_dependencies.py",
+            ),
+            "a process of another machine is looked for here": (
+                'is_here = lease.get("host") == self.host and type(pid) is int',
+                "is_here = type(pid) is int",
+                "tests/store/test_dependencies.py",
+            ),
+        },
+        "cub/store/task_ids.py": {
+            "a child gets the number of one that is there": (
+                "max(numbers, default=0) + 1}",
+                "max(numbers, default=1)}",
+            ),
+        },
+        "cub/store/events.py": {
+            "an event may be longer than a line": (
+                "    if len(encode_record(limited)) >= MAX_LINE:\n        limited = {k: v for",
+                "    if len(encode_record(limited)) >= 2 * MAX_LINE:\n        limited = {k: v for",
+            ),
+            "secrets in lists of an event are not masked": (
+                "return [_mask_value(inner) for inner in value]",
+                "return list(value)",
+            ),
+        },
+    },
 )

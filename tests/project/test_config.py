@@ -6,7 +6,7 @@ import pytest
 
 from cub.errors import CubError
 from cub.project.config import ProjectConfig, parse_config
-from cub.project.targets import find_target_problem, normalize_target
+from cub.project.targets import normalize_target
 
 VERSION = "0.3.1"
 
@@ -132,40 +132,6 @@ def test_an_unknown_key_of_a_command_is_named() -> None:
     assert warning.message == "unknown key 'context_commands[0].on_fail'"
     assert warning.line == 4
     assert warning.hint == "did you mean 'context_commands[0].on_failure'?"
-
-
-@pytest.mark.parametrize(
-    "path",
-    ["AGENTS.md", "CLAUDE.md", "a/AGENTS.md", "./AGENTS.md", "a//b/CLAUDE.md", "ü b/AGENTS.md"],
-)
-def test_these_can_be_targets(path: str) -> None:
-    assert find_target_problem(path) == ""
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "",
-        "/AGENTS.md",
-        "../AGENTS.md",
-        "a/../../AGENTS.md",
-        "a\\AGENTS.md",
-        "README.md",
-        "agents.md",
-        "AGENTS.md/",
-        "AGENTS.md/x",
-        ".git/AGENTS.md",
-        "a/.git/AGENTS.md",
-        ".cub/AGENTS.md",
-        "a\nb/AGENTS.md",
-        "a\0b/AGENTS.md",
-        "caf\udce9/AGENTS.md",
-        "..",
-        ".",
-    ],
-)
-def test_these_can_not(path: str) -> None:
-    assert find_target_problem(path)
 
 
 def test_a_target_has_one_spelling_and_stands_once() -> None:

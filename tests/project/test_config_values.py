@@ -81,6 +81,24 @@ def test_a_default_is_a_value_and_null_is_always_one(setting: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("schema: one\n", ":1:9: schema must be an integer"),
+        ("# x\nschema: true\n", ":2:9: schema must be an integer"),
+        ("schema: 99\n", ":1:9: schema: this project was written by a newer cub"),
+        ("requires-cub: newest\n", ":1:15: requires-cub must be a version specifier, not 'newest'"),
+        ("targets: AGENTS.md\n", ":1:10: targets must be a list of file names"),
+        ("targets:\n  - AGENTS.md\n  - 3\n", ":2:3: targets must be a list of file names"),
+        (
+            "targets: [/etc/AGENTS.md]\n",
+            ":1:11: targets[0] ('/etc/AGENTS.md') is not a path inside",
+        ),
+        (
+            "targets: [README.md]\n",
+            ":1:11: targets[0] ('README.md') is not a file that cub manages",
+        ),
+        ("placement: middle\n", ":1:12: placement must be bottom or top, not 'middle'"),
+        ("placement: [top]\n", ":1:12: placement must be"),
+        ("run: fast\n", ":1:6: run must be a mapping"),
+        ("inline: map\n", ":1:9: inline must be a list"),
         ("run:\n  max_attempts: many\n", ":2:17: run.max_attempts must be an integer"),
         (
             "run:\n  max_attempts: 0\n",

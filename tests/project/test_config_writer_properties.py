@@ -90,11 +90,6 @@ def test_any_name_comes_back(name: str) -> None:
         assert set(read(set_targets(data, (*old, target)))) == {*old, target}
 
 
-def test_new_lines_end_like_those_of_the_file() -> None:
-    done = set_targets(b"targets:\r\n- AGENTS.md\r\n- CLAUDE.md", NESTED)
-    assert done.endswith(b"- CLAUDE.md\r\n- packages/api/AGENTS.md")
-
-
 def test_where_an_edit_would_do_harm_the_error_says_what_to_write() -> None:
     with pytest.raises(CubError, match="without changing other lines") as error:
         set_targets(b"a: &a [AGENTS.md, CLAUDE.md]\ntargets: *a\n", NESTED)

@@ -69,6 +69,12 @@ def test_readers_of_agents_md_that_have_a_file_of_their_own_are_known() -> None:
         ("/AGENTS.md", "is not a path inside the project"),
         ("../AGENTS.md", "is not a path inside the project"),
         ("a/../AGENTS.md", "is not a path inside the project"),
+        ("a/../../AGENTS.md", "is not a path inside the project"),
+        ("..", "is not a file that cub manages"),
+        (".", "is not a file that cub manages"),
+        ("AGENTS.md/x", "is not a file that cub manages"),
+        ("a\0b/AGENTS.md", "is not a printable name"),
+        ("caf\udce9/AGENTS.md", "is not a printable name"),
         ("packages\\api\\AGENTS.md", "is not a path inside the project, written with /"),
         (".git/AGENTS.md", "is in .git or .cub"),
         ("a/.git/b/AGENTS.md", "is in .git or .cub"),
@@ -94,6 +100,7 @@ def test_what_can_be_no_target_is_said(path: str, problem: str) -> None:
         ("./.github/copilot-instructions.md", COPILOT),
         (".cursor//rules/./cub.mdc", CURSOR),
         ("packages//api/GEMINI.md", "packages/api/GEMINI.md"),
+        ("ü b/AGENTS.md", "ü b/AGENTS.md"),
     ],
 )
 def test_one_path_may_be_written_in_several_ways(written: str, path: str) -> None:

@@ -7,11 +7,8 @@ They are timed in this very process, whose start doesn't count; for its memory a
 from __future__ import annotations
 
 import os
-import resource
-import subprocess
 import sys
 import tempfile
-import time
 import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,7 +22,7 @@ from cub.context.context_commands import (
 )
 from cub.context.text_reader import TextReader
 from cub.processes.orphans import kill_by_environment
-from tests.benchmarks.map.processes import Cost, Place, median, memory
+from tests.benchmarks.map.processes import Cost, Place, cost, measure, median, memory
 from tests.conftest import git
 
 RUNS = 10
@@ -73,13 +70,13 @@ def main(say: Callable[[str], None]) -> None:
         spent = _read_rules(root)
         say(f"| {_RULES:,} rules | {spent.wall:.3f} | {_RULES_BAR} | {spent.cpu:.3f} | 0 |")
         git(root, "init", "-q")
-        spent = median([_run_whole(root) for _ in range(RUNS + 1)][1:])
+        place = Place(root, "", root)
+        words = (sys.executable, "-m", "cub", "context", "--prompt", "Fix it.")
+        spent = median([cost(words, place) for _ in range(RUNS + 1)][1:])
         name = f"`cub context` with {_RULES:,} rules, as a whole process"
         say(f"| {name} | {spent.wall:.3f} | CPU {_WHOLE_BAR} | {spent.cpu:.3f} | 0 |")
-        words = (sys.executable, "-m", "cub", "context", "--prompt", "Fix it.", "--exec")
         empty, large = (
-            memory([*words, line], Place(root, "", root)).largest / 1e6
-            for line in ("true", _OUTPUT)
+            memory([*words, "--exec", line], place).largest / 1e6 for line in ("true", _OUTPUT)
         )
     say(f"\nMemory of `cub context` with 50 MB of output: {large:.0f} MB (bar: 100), ")
     say(f"with `true` {empty:.0f} MB.")
@@ -91,31 +88,16 @@ def _read_rules(folder: Path) -> Cost:
     rules.mkdir(parents=True)
     for number in range(_RULES):
         (rules / f"{number:04}.md").write_text(_RULE.format(n=number), encoding="utf-8")
-    costs = []
-    for _ in range(RUNS + 1):
+    request = ContextRequest(prompt="Fix it.", selectors={"languages": ("go",)})
+
+    def assemble() -> None:
         reader = TextReader(folder, folder, None)
-        request = ContextRequest(prompt="Fix it.", selectors={"languages": ("go",)})
-        cpu, start = _get_cpu_seconds(), time.perf_counter()
         assemble_context(reader, plan_context(reader, request))
-        costs.append(Cost(_get_cpu_seconds() - cpu, time.perf_counter() - start))
-    return median(costs[1:])
 
-
-def _run_whole(folder: Path) -> Cost:
-    cpu, start = _get_cpu_seconds(), time.perf_counter()
-    words = (sys.executable, "-m", "cub", "-C", str(folder), "context", "--prompt", "Fix it.")
-    subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=True)
-    return Cost(_get_cpu_seconds() - cpu, time.perf_counter() - start)
+    return median([measure(assemble) for _ in range(RUNS + 1)][1:])
 
 
 def _run(lines: Sequence[str], folder: Path) -> Cost:
     commands = [command._replace(timeout=1.0) for command in make_cli_commands(lines)]
     environment = CommandEnvironment(folder, dict([*os.environ.items(), _MARK]))
-    cpu, start = _get_cpu_seconds(), time.perf_counter()
-    run_context_commands(commands, environment, parallel=8)
-    return Cost(_get_cpu_seconds() - cpu, time.perf_counter() - start)
-
-
-def _get_cpu_seconds() -> float:
-    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    return measure(lambda: run_context_commands(commands, environment, parallel=8))

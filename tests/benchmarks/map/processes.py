@@ -6,7 +6,8 @@ import json
 import statistics
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +47,20 @@ def cost(command: Sequence[str], place: Place) -> Cost:
     """One run."""
     found = _once(command, place)
     return Cost(found["cpu"], found["wall"])
+
+
+def measure(work: Callable[[], object]) -> Cost:
+    """What work in this very process costs, with the processes that it starts."""
+    cpu, start = _get_cpu_seconds(), time.perf_counter()
+    work()
+    return Cost(_get_cpu_seconds() - cpu, time.perf_counter() - start)
+
+
+def _get_cpu_seconds() -> float:
+    import resource  # Windows has none
+
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def memory(command: Sequence[str], place: Place) -> Memory:

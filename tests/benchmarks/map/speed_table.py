@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from tests.benchmarks.map.speed import RUNS, Case
+from tests.benchmarks.map.tables import format_head, format_row
 
 _HEAD = (
     "tree, state",
@@ -23,8 +24,7 @@ _HEAD = (
 def head() -> Iterator[str]:
     """The lines above the rows."""
     yield from ("", f"### Cost, net of the empty commands, median of {RUNS} runs", "")
-    yield _line(*_HEAD)
-    yield _line(*("---" for _ in _HEAD))
+    yield from format_head(*_HEAD)
 
 
 def rows(cases: Sequence[Case]) -> Iterator[str]:
@@ -32,7 +32,7 @@ def rows(cases: Sequence[Case]) -> Iterator[str]:
     ours = cases[0]
     for case in cases:
         pairs = list(zip(case.costs, ours.costs, strict=True)) if case is not ours else []
-        yield _line(
+        yield format_row(
             f"{case.tree}, {case.state}",
             case.maker,
             *(f"{one:.2f}" for one in case.median),
@@ -45,7 +45,3 @@ def rows(cases: Sequence[Case]) -> Iterator[str]:
 def _ratio(pairs: Sequence[tuple[float, float]]) -> str:
     found = [theirs / ours for theirs, ours in pairs if ours > 0]
     return f"{statistics.median(found):.1f}" if found else ""
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"

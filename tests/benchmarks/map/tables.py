@@ -45,32 +45,32 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
 def _by_repository(title: str, rows: Sequence[Row], pick: Pick, size: Size) -> Iterator[str]:
     makers = _makers(rows)
     yield from ("", f"### {title}, {BUDGET} tokens", "")
-    yield from _head("repository", "half", "asked", *makers)
+    yield from format_head("repository", "half", "asked", *makers)
     for row in rows:
         cells = (_cell(pick(row.made[who, BUDGET].score)) for who in makers)
-        yield _line(row.name, "dev" if row.dev else "held out", str(size(row)), *cells)
+        yield format_row(row.name, "dev" if row.dev else "held out", str(size(row)), *cells)
     for half, chosen in _HALVES.items():
         some = [row for row in rows if chosen(row)]
         if some:
             cells = (_cell(pick(_mean(some, who, BUDGET))) for who in makers)
-            yield _line(f"**mean**, {half}", "", str(len(some)), *cells)
+            yield format_row(f"**mean**, {half}", "", str(len(some)), *cells)
 
 
 def _by_budget(title: str, rows: Sequence[Row], pick: Pick) -> Iterator[str]:
     makers, held = _makers(rows), [row for row in rows if not row.dev]
     yield from ("", f"{title}: mean of the held-out half, by budget", "")
-    yield from _head("tokens", *makers)
+    yield from format_head("tokens", *makers)
     for tokens in BUDGETS if held else ():
-        yield _line(str(tokens), *(_cell(pick(_mean(held, who, tokens))) for who in makers))
+        yield format_row(str(tokens), *(_cell(pick(_mean(held, who, tokens))) for who in makers))
 
 
 def _lengths(rows: Sequence[Row]) -> Iterator[str]:
     makers = _makers(rows)
     yield from ("", "### Estimated tokens of the longest and of the shortest map", "")
-    yield from _head("tokens", *makers)
+    yield from format_head("tokens", *makers)
     for tokens in BUDGETS:
         spans = [[row.made[who, tokens].tokens for row in rows] for who in makers]
-        yield _line(str(tokens), *(f"{max(span)} / {min(span)}" for span in spans))
+        yield format_row(str(tokens), *(f"{max(span)} / {min(span)}" for span in spans))
 
 
 def _makers(rows: Sequence[Row]) -> list[str]:
@@ -85,10 +85,12 @@ def _cell(figures: tuple[float | None, ...]) -> str:
     return "/".join("-" if one is None else f"{one:.2f}" for one in figures)
 
 
-def _head(*words: str) -> Iterator[str]:
-    yield _line(*words)
-    yield _line(*("---" for _ in words))
+def format_head(*words: str) -> Iterator[str]:
+    """Yield the two lines above the rows."""
+    yield format_row(*words)
+    yield format_row(*("---" for _ in words))
 
 
-def _line(*cells: str) -> str:
+def format_row(*cells: str) -> str:
+    """Return the line of a row."""
     return f"| {' | '.join(cells)} |"

@@ -280,13 +280,6 @@ def test_show_works_outside_of_any_project(tmp_path: Path, cub: Cub) -> None:
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("command", ["show", "get", "set", "path", "schema"])
-def test_every_part_has_an_example_in_its_help(cub: Cub, command: str) -> None:
-    result = cub("config", command, "--help")
-    assert result.code == 0
-    assert f"Example: cub config {command}" in result.out
-
-
 def test_config_alone_shows_its_parts(cub: Cub) -> None:
     result = cub("config")
     assert result.code == 2

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 import typer
-from typer.core import TyperGroup, TyperOption
+from typer.core import TyperOption
 
-from cub.cli.app import build_root_command, run_command_line
+from cub.cli.app import run_command_line
 from cub.cli.commands.help import format_help, get_command_summary, split_paragraphs
 from cub.cli.tables import wrap_text
 from cub.cli.terminal import strip_styles
+from tests.cli.command_tree import walk_commands
 
-
-def _contexts(command: Any, name: str, parent: typer.Context | None) -> Iterator[typer.Context]:
-    settings = command.context_settings
-    context = command.context_class(command, info_name=name, parent=parent, **settings)
-    yield context
-    if isinstance(command, TyperGroup):
-        for inner in command.list_commands(context):
-            yield from _contexts(command.get_command(context, inner), inner, context)
-
-
-ALL = list(_contexts(build_root_command(), "cub", None))
+ALL = [context for _, context in walk_commands()]
 WIDTHS = [60, 80, 120]
 every_command = pytest.mark.parametrize("context", ALL, ids=lambda c: c.command_path)
 
@@ -47,6 +36,12 @@ def test_text_is_wrapped_once(context: typer.Context, width: int) -> None:
     page = "\n".join(_lines(context, width))
     for text in split_paragraphs(context.command.help or "")[0]:
         assert "\n".join(wrap_text(text, min(width, 100))) in page
+
+
+def test_each_page_has_an_example_of_its_command() -> None:
+    shown = ((path, context) for path, context in walk_commands() if not context.command.hidden)
+    pages = {path: "\n".join(_lines(context, 100)) for path, context in shown}
+    assert [path for path, page in pages.items() if f"Example: cub {path}" not in page] == []
 
 
 @every_command

@@ -7,8 +7,8 @@ runs.
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,10 +17,10 @@ from cub.edit.document import Document
 from cub.edit.sections import find_section
 from cub.prompt.section_text import SectionSpec, recognize_section
 from cub.prompt.templates import TemplateSet
-from tests.cli.processes import serve_cub
 from tests.cli.standing import MINE
-from tests.command_line import Result
+from tests.command_line import Result, run_program
 from tests.conftest import Cub, environment, tree
+from tests.fork_server import ForkServer
 
 ROOT = Path(__file__).parents[3]
 
@@ -45,22 +45,14 @@ def home_of_next(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def next_command(home_of_next: Path) -> Iterator[list[str]]:
-    with serve_cub(code=home_of_next) as command:
-        yield command
+    with closing(ForkServer(code=home_of_next)) as server:
+        yield server.command
 
 
 @pytest.fixture
 def next_cub(project: Path, home: Path, next_command: list[str]) -> Callable[..., Result]:
     def run(*arguments: str) -> Result:
-        done = subprocess.run(
-            [*next_command, *arguments],
-            cwd=project,
-            env=environment(home),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return Result(done.returncode, done.stdout, done.stderr)
+        return run_program([*next_command, *arguments], cwd=project, environ=environment(home))
 
     return run
 

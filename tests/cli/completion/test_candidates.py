@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import typer
-from typer.core import TyperArgument, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperOption
 
-from cub.cli.app import COMMANDS, app
+from cub.cli.app import COMMANDS
 from cub.cli.completion.answer import answer_shell
 from cub.cli.completion.candidates import find_value_source
 from cub.cli.completion.value_sources import ARGUMENT_SOURCES, OPTION_SOURCES
 from cub.store.store_paths import TASKS_FILE
+from tests.cli.command_tree import walk_commands
 from tests.cli.standing import stand
 from tests.cli.tasks import ALL, put
 from tests.conftest import environment
@@ -253,16 +253,6 @@ def test_a_large_store_is_read_and_five_hundred_tasks_are_shown(ask: Ask, projec
     assert words(ask("cub task close ")) == ["b-05000"]
 
 
-def parameters(command: object, context: typer.Context) -> Iterator[TyperArgument | TyperOption]:
-    assert hasattr(command, "get_params")
-    yield from command.get_params(context)
-    if isinstance(command, TyperGroup):
-        for name in command.list_commands(context):
-            yield from parameters(
-                command.get_command(context, name), typer.Context(command, parent=context)
-            )
-
-
 # What a person makes up, or the shell knows: files and folders.
 FREE = {
     "--accept", "--allow", "--append-system-prompt", "--append-system-prompt-file", "--apply",
@@ -278,8 +268,8 @@ FREE = {
 
 def test_each_option_is_known_to_have_words_or_none() -> None:
     """So that a new one is thought of."""
-    root = typer.main.get_command(app)
-    for one in parameters(root, typer.Context(root)):
+    for one in (p for _, context in walk_commands() for p in context.command.get_params(context)):
+        assert isinstance(one, TyperArgument | TyperOption)
         if isinstance(one, TyperArgument):
             if (one.metavar or "").startswith(("ID", "KEY", "VALUE", "OTHER")):
                 assert find_value_source(one), one.metavar

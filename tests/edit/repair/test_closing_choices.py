@@ -6,7 +6,7 @@ from cub.edit.document import Document
 from cub.edit.repair.marker_choices import list_repair_choices
 from cub.edit.repair.repair_choice import RepairChoice
 from cub.edit.section_writer import render_section
-from cub.edit.sections import find_section
+from tests.edit.readers import read_section
 from tests.edit.strategies import BODY
 
 SECTION = render_section(BODY, 1, b"\n") + b"\n"
@@ -35,8 +35,7 @@ def test_what_hides_the_end_of_a_section_can_be_closed(
     data = (b"# Mine\n\n<!-- whole -->\n" + broken + b"\nMore.\n").replace(b"\n", ending)
     first = list_choices(data)[0]
     assert first.title == f"close the {what} that starts in line 11"
-    section = find_section(Document(first.data))
-    assert section is not None
+    read_section(first.data)
     assert first.data.endswith(b"More." + ending)
     assert sorted(first.data.split(ending)) == sorted([*data.split(ending), closer])
 

@@ -8,8 +8,8 @@ import pytest
 
 from cub.edit.document import BOM, Document
 from cub.edit.repair.marker_choices import list_repair_choices
-from cub.edit.sections import find_section
 from tests.edit.broken import BEGIN, END, MINE, NEXT, TEXT, inside, section
+from tests.edit.readers import read_section
 from tests.edit.strategies import BODY
 
 IN = inside()
@@ -111,8 +111,7 @@ def test_lines_never_become_one() -> None:
 
 def test_edits_inside_a_proven_region_do_not_stretch_it() -> None:
     text = section().replace(END, MINE + END) + TEXT + section()
-    kept = find_section(Document(_offered(text)[0].encode()))
-    assert kept is not None
+    kept = read_section(_offered(text)[0].encode())
     assert kept.author == "edited"
     assert MINE in _offered(text)[0]
 

@@ -21,6 +21,7 @@ from cub.edit.repair.unmarked_sections import (
 from cub.edit.section_writer import put_section
 from cub.edit.sections import find_section
 from tests.edit.broken import BEGIN, END, NEXT, TEXT, inside, section
+from tests.edit.readers import read_section
 from tests.edit.repair.test_repair_properties import yours
 from tests.edit.strategies import ANYTHING, BODY, ENDS, PROSE
 from tests.examples import few_examples
@@ -193,8 +194,7 @@ def test_no_file_is_too_odd(data: bytes) -> None:
 def test_what_was_put_and_lost_its_markers_is_found(text: bytes) -> None:
     document = Document(text)
     whole = put_section(document, BODY, 1).document
-    before = find_section(whole)
-    assert before is not None
+    before = read_section(whole)
     lost = b"".join(
         line
         for number, line in enumerate(whole.lines)

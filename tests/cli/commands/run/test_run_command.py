@@ -160,8 +160,6 @@ def test_a_failure_is_exit_1(bakery: Shop, cub: Cub) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ("--check", "true", "--no-checks"),
-        ("--task", "s-1", "--epic", "s-1"),
         ("--timeout", "soon"),
         ("--harness", "nobody"),
         ("--max-iterations", "0"),
