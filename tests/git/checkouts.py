@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Mapping
 from pathlib import Path
 
 from tests.conftest import git
@@ -37,13 +36,6 @@ def told(path: Path) -> tuple[str, bytes] | None:
 def lines(top: Path) -> list[str]:
     """What a person sees of the checkout's condition."""
     return git(top, "status", "--porcelain", "--branch", "-uall").splitlines()
-
-
-def write(top: Path, files: Mapping[str, str | bytes]) -> None:
-    for name, data in files.items():
-        path = top / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
 def save(top: Path, message: str = "x") -> str:
