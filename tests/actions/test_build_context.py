@@ -16,7 +16,7 @@ from cub.actions.tasks.stores import Stores, open_stores
 from cub.context.assembly import ContextRequest
 from cub.errors import CubError
 from cub.project.project import Project
-from tests.context.places import write_files
+from tests.written_files import write_files
 
 TOUCH = "#!/bin/sh\ntouch ran-bootstrap\necho BOOTED\n"
 CONFIG = "context_commands:\n- name: Evil\n  command: touch ran-command; echo CONFIGURED\n"

@@ -24,9 +24,9 @@ class Service(NamedTuple):
     ping: bytes
     error: bytes
 
-    def connect(self, server: ModelServer, timeout: float = 5.0) -> Model:
+    def connect(self, server: ModelServer, timeout: float = 5.0, key: str = KEY) -> Model:
         """A model, which is closed at the end of the test."""
-        model = self.model(ModelEndpoint("m", server.url + self.path, KEY, timeout))
+        model = self.model(ModelEndpoint("m", server.url + self.path, key, timeout))
         OPEN_MODELS.append(model)
         return model
 

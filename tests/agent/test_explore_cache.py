@@ -16,6 +16,7 @@ from cub.agent.tools.tool import AnyTool, ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.write_file import WRITE
 from tests.agent.tools.context import call, make_context
+from tests.written_files import write_files
 
 
 class Clock:
@@ -54,9 +55,8 @@ class Session:
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:
-    for name in ("a", "sub/b", "sub/deep/c", "other/d"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(f"text of {name}\n")
+    names = ("a", "sub/b", "sub/deep/c", "other/d")
+    write_files(tmp_path, {name: f"text of {name}\n" for name in names})
     return Session(tmp_path)
 
 

@@ -123,10 +123,15 @@ def test_the_same_call_over_and_over_ends_the_session(tmp_path: Path) -> None:
     assert len(model.requests) == MAX_REPEATS
 
 
-@pytest.mark.parametrize("size", [1, 2])
-def test_a_circle_of_calls_ends_the_session(tmp_path: Path, size: int) -> None:
-    calls = [("Read", "a"), ("Read", "b"), ("Read", "c"), ("Read", "d")]
-    circle = [call(*calls[start : start + size]) for start in range(0, 4, size)]
+@pytest.mark.parametrize(
+    "circle",
+    [
+        pytest.param([call(("Read", word)) for word in "abcd"], id="four turns"),
+        pytest.param([call(("Read", "a"), ("Read", "b")), call(("Read", "c"))], id="two turns"),
+        pytest.param([call(("Nothing", "a"))], id="an unknown tool"),
+    ],
+)
+def test_a_circle_of_calls_ends_the_session(tmp_path: Path, circle: list[list[Step]]) -> None:
     model = FakeModel(*circle * 20)
     assert get_end(work(make_session(make_toolbox(tmp_path, [READ]), model))).reason == "repetition"
     assert len(model.requests) <= MAX_REPEATS * len(circle)
@@ -146,11 +151,6 @@ def test_a_call_whose_result_changes_may_be_repeated(tmp_path: Path) -> None:
     model = FakeModel(*[call(("Poll", "a"))] * 10, say("Done."))
     toolbox = make_toolbox(tmp_path, [make_tool("Poll", count)])
     assert get_end(work(make_session(toolbox, model))).reason == "end_turn"
-
-
-def test_calls_of_unknown_tools_do_not_go_on_forever(tmp_path: Path) -> None:
-    model = FakeModel(*[call(("Nothing", "a"))] * 20)
-    assert get_end(work(make_session(make_toolbox(tmp_path, [READ]), model))).reason == "repetition"
 
 
 def test_a_stop_leaves_a_conversation_that_can_go_on(tmp_path: Path) -> None:
@@ -207,12 +207,22 @@ def test_the_main_model_writes_a_summary_if_the_small_one_does_not(tmp_path: Pat
         assert "We read files." in model.requests[-1].messages[0].text
 
 
-def test_a_summary_without_text_ends_the_session(tmp_path: Path) -> None:
-    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), say(" "))
-    session = make_session(make_toolbox(tmp_path, [READ]), model, model, SessionLimits(100, 500))
+@pytest.mark.parametrize(
+    ("reply", "kind", "why"),
+    [
+        (say(" "), "service", "fake wrote no summary"),
+        ([ModelError("no such model", "request", hint="ask")], "request", "no such model; ask"),
+    ],
+)
+def test_without_a_summary_the_session_ends(
+    tmp_path: Path, reply: list[Step], kind: str, why: str
+) -> None:
+    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), reply)
+    limits = SessionLimits(100, 500)
+    session = make_session(make_toolbox(tmp_path, [READ]), model, FakeModel(reply), limits)
     end = get_end(work(session))
-    assert (end.reason, end.kind) == ("error", "service")
-    assert end.message == "the conversation could not be summarized: fake wrote no summary"
+    assert (end.reason, end.kind) == ("error", kind)
+    assert end.message == f"the conversation could not be summarized: {why}"
 
 
 def test_long_recent_messages_leave_turns_to_read_and_change_a_file(tmp_path: Path) -> None:
@@ -231,16 +241,6 @@ def test_a_summary_lets_the_rules_of_files_be_given_again(tmp_path: Path) -> Non
     model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), say("Done."))
     work(make_session(toolbox, model, FakeModel(say("Sum.")), SessionLimits(100, 500)))
     assert restored == [True]
-
-
-def test_a_summary_that_fails_ends_the_session(tmp_path: Path) -> None:
-    failure: list[Step] = [ModelError("no such model", "request", status=404, hint="ask")]
-    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), failure)
-    small = FakeModel(failure)
-    session = make_session(make_toolbox(tmp_path, [READ]), model, small, SessionLimits(100, 500))
-    end = get_end(work(session))
-    assert (end.reason, end.kind) == ("error", "request")
-    assert end.message == "the conversation could not be summarized: no such model; ask"
 
 
 def test_a_summary_that_calls_a_tool_runs_none(tmp_path: Path) -> None:

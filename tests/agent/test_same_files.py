@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Cub
+from tests.written_files import write_files
 
 # Each reply has some commands; a task has some replies.
 _TASKS: dict[str, Sequence[Sequence[str]]] = {
@@ -75,9 +76,7 @@ def make_folders(root: Path) -> list[Path]:
     """A folder with the same files for each task."""
     folders = [root / str(number) for number in range(len(_TASKS))]
     for folder in folders:
-        for name, text in _FILES.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text)
+        write_files(folder, _FILES)
     return folders
 
 

@@ -185,16 +185,10 @@ def test_a_server_that_falls_silent_has_failed(service: Service) -> None:
         yield next(iter(events))
         is_over.wait(5)
 
-    error = _fail_and_set(service, Reply("Hi", deliver=deliver), is_over)
-    assert "sent nothing for 0.1 s" in error.message
-
-
-def _fail_and_set(service: Service, reply: Reply, is_over: threading.Event) -> ModelError:
-    with ModelServer([reply]) as server:
-        with pytest.raises(ModelError) as caught:
+    with ModelServer([Reply("Hi", deliver=deliver)]) as server:
+        with pytest.raises(ModelError, match=r"sent nothing for 0\.1 s"):
             ask(service.connect(server, timeout=0.1))
         is_over.set()
-    return caught.value
 
 
 def test_a_server_that_is_not_there_has_failed(service: Service) -> None:
@@ -327,6 +321,27 @@ def test_certificates_that_are_missing_are_a_failure(
     monkeypatch.setenv("SSL_CERT_FILE", "/nonexistent.pem")
     with pytest.raises(ModelError, match=r"can't be reached: .*No such file"):
         ask(service.model(ModelEndpoint("m", "https://127.0.0.1:1", KEY)))
+
+
+@pytest.mark.parametrize(
+    ("service", "address", "variable"),
+    [
+        ("anthropic", "", "ANTHROPIC_API_KEY"),
+        ("openai", "https://api.openai.com/v1", "OPENAI_API_KEY"),
+    ],
+    indirect=["service"],
+)
+def test_the_vendor_needs_a_key_and_other_servers_do_not(
+    service: Service, address: str, variable: str
+) -> None:
+    with pytest.raises(ModelError, match="missing API key") as caught:
+        service.model(ModelEndpoint("m", address, key=" \n"))
+    assert caught.value.kind == "login"
+    assert variable in caught.value.hint
+    with ModelServer() as server:
+        model = service.connect(server, key="")
+        assert model.name == "m"
+        assert ask(model)
 
 
 def test_a_missing_package_says_how_to_get_it(

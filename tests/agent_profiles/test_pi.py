@@ -7,6 +7,7 @@ import pytest
 from cub.agent_profiles.agent_files import AgentFiles
 from cub.agent_profiles.pi import PI
 from cub.files import DiskTree
+from tests.written_files import write_files
 
 NEWEST, BEFORE_WORKTREES, BEFORE_OVERRIDE = (), (0, 74, 2), (0, 83, 0)
 
@@ -36,9 +37,7 @@ def make_files(
 
 
 def write(root: Path, *paths: str) -> None:
-    for path in paths:
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(f"This is {path}.\n")
+    write_files(root, {path: f"This is {path}.\n" for path in paths})
 
 
 @pytest.fixture

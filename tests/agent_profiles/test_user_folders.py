@@ -7,6 +7,7 @@ import pytest
 
 from cub.agent_profiles.profiles import NAMED_PROFILES, find_own_folders, find_profile
 from cub.agent_profiles.user_folders import TOOL_CACHES, UserFolder, prepare_user_folders
+from tests.written_files import write_files
 
 
 def prepare(
@@ -45,10 +46,8 @@ def test_the_folders_of_an_agent_are_created(
 
 
 def test_settings_that_are_there_stay_as_they_are(home: Path) -> None:
-    for name in ("settings.json", "hooks/a.sh", "projects/a.jsonl", ".credentials.json"):
-        path = home / ".claude" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
+    names = ("settings.json", "hooks/a.sh", "projects/a.jsonl", ".credentials.json")
+    write_files(home / ".claude", dict.fromkeys(names, ""))
     found = prepare(home, find_own_folders("/usr/bin/claude"))
     assert found == [".claude", ".claude/settings.json", ".claude/hooks"]
 
@@ -103,9 +102,7 @@ def test_programs_and_settings_are_in_no_writable_folder(home: Path) -> None:
         ".pi/agent/settings.json", ".pi/agent/extensions/x", ".aider.conf.yml",
         ".cache/pre-commit/x", ".cache/pypoetry/virtualenvs/x",
     )  # fmt: skip
-    for name in names:
-        (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).touch()
+    write_files(home, dict.fromkeys(names, ""))
     (home / "bin").mkdir()
     for name in {program for one in TOOL_CACHES for program in one.programs}:
         (home / "bin" / name).touch(0o700)

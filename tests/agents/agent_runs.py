@@ -18,10 +18,48 @@ from cub.store.events import Event
 from tests.actions.run.shop import Done
 from tests.agents.conftest import CHECK, AgentProject, StartAgent, write_file
 from tests.model_server.faults import Reply, count_occurrences
+from tests.written_files import write_files
 
 DONE = Reply("I did it.\n\nStatus: done")
 TEXT = "Use me@example.com, @kept.txt, `@kept.txt` and @missing/file.\n\n    @property\n"
 Start = Callable[..., AgentProject]
+
+
+_CLAUDE_RULE = (".claude/settings.json", {"permissions": {"deny": ["Bash(git push *)"]}})
+_GEMINI_RULE = """
+[[rule]]
+toolName = "run_shell_command"
+commandPrefix = "git push"
+decision = "deny"
+priority = 100
+"""
+# Where a user forbids an agent to push: the file, and what it has, or the settings to add.
+_RULES: dict[str, tuple[str, str | dict[str, Any]]] = {
+    "claude": _CLAUDE_RULE,
+    "claude-acp": _CLAUDE_RULE,
+    "codex": (
+        ".codex/rules/default.rules",
+        'prefix_rule(pattern=["git", "push"], decision="forbidden")\n',
+    ),
+    "gemini": (".gemini/policies/mine.toml", _GEMINI_RULE),
+    "opencode": (
+        ".config/opencode/opencode.json",
+        {"permission": {"bash": {"*": "allow", "git push *": "deny"}}},
+    ),
+}
+
+
+def change_settings(file: Path, changes: dict[str, Any]) -> None:
+    """Set keys in an agent's own settings."""
+    settings = json.loads(file.read_text()) if file.exists() else {}
+    write_files(file.parent, {file.name: json.dumps(settings | changes)})
+
+
+def limit_attempts_of_gemini(home: Path) -> None:
+    """Have it try a request once; over the protocol it is ten times in minutes, in silence."""
+    file = home / ".gemini/settings.json"
+    general = json.loads(file.read_text())["general"]
+    change_settings(file, {"general": {**general, "maxAttempts": 1}})
 
 
 def failure(done: Done) -> dict[str, Any]:
@@ -120,8 +158,14 @@ class AgentRuns:
         assert done.outcomes == ["permission_denied"]
         assert self.denial in failure(done)["reason"]
 
-    def deny_pushes(self, home: Path) -> None:  # noqa: ARG002 - for those that have rules
-        pytest.skip(f"{self.agent} has no rules for commands")
+    def deny_pushes(self, home: Path) -> None:
+        if self.agent not in _RULES:
+            pytest.skip(f"{self.agent} has no rules for commands")
+        path, rule = _RULES[self.agent]
+        if isinstance(rule, str):
+            write_files(home, {path: rule})
+        else:
+            change_settings(home / path, rule)
 
     def test_a_budget_in_tokens_ends_it_in_the_middle(self, start: Start) -> None:
         if not self.reports_tokens_as_they_come:

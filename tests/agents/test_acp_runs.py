@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
-from tests.agents.agent_runs import DONE, AgentRuns, Start, failure
+from tests.agents.agent_runs import DONE, AgentRuns, Start, failure, limit_attempts_of_gemini
 from tests.agents.conftest import write_file
 from tests.model_server.faults import Reply
 
@@ -38,12 +37,6 @@ class TestClaude(AcpRuns):
     agent = "claude-acp"
     settings: ClassVar = {"acp": ["claude-agent-acp"], "env": {"CLAUDE_CODE_MAX_RETRIES": "1"}}
     model = "haiku"
-
-    def deny_pushes(self, home: Path) -> None:
-        rules = {"permissions": {"deny": ["Bash(git push *)"]}}
-        file = home / ".claude/settings.json"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(json.dumps(rules))
 
     @pytest.mark.parametrize("mode", ["default", "acceptEdits"])
     def test_commands_are_allowed_if_it_asks(self, start: Start, mode: str) -> None:
@@ -80,19 +73,7 @@ class TestGemini(AcpRuns):
     denial = "denied by policy"  # it does not say of what
 
     def prepare(self, home: Path) -> None:
-        """Have it try a request once; by default it is ten times in some minutes, in silence."""
-        file = home / ".gemini/settings.json"
-        settings = json.loads(file.read_text())
-        settings["general"]["maxAttempts"] = 1
-        file.write_text(json.dumps(settings))
-
-    def deny_pushes(self, home: Path) -> None:
-        file = home / ".gemini/policies/mine.toml"
-        file.parent.mkdir()
-        file.write_text(
-            '[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = "git push"\n'
-            'decision = "deny"\npriority = 100\n'
-        )
+        limit_attempts_of_gemini(home)
 
 
 class TestOpencode(AcpRuns):
@@ -100,12 +81,6 @@ class TestOpencode(AcpRuns):
     settings: ClassVar = {"acp": ["opencode"]}
     limit = "Rate limit reached."
     tokens = (1000, 50)  # of the last request
-
-    def deny_pushes(self, home: Path) -> None:
-        file = home / ".config/opencode/opencode.json"
-        settings = json.loads(file.read_text())
-        settings["permission"] = {"bash": {"*": "allow", "git push *": "deny"}}
-        file.write_text(json.dumps(settings))
 
     def test_a_command_outside_of_the_project_is_refused(self, start: Start) -> None:
         made = start(Reply("I read.", "cat /etc/hostname"))

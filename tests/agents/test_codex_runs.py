@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from tests.agents.agent_runs import DONE, AgentRuns, Start, failure
 from tests.agents.conftest import write_file
 from tests.model_server.faults import Reply, count_occurrences
 
-_RULE = 'prefix_rule(pattern=["git", "push"], decision="forbidden")\n'
-
 
 class TestCodex(AgentRuns):
     agent = "codex"
-
-    def deny_pushes(self, home: Path) -> None:
-        file = home / ".codex/rules/default.rules"
-        file.parent.mkdir(parents=True)
-        file.write_text(_RULE)
 
     def test_the_end_of_a_limit_is_known(self, start: Start) -> None:
         made = start(then=Reply(status=429, headers={"retry-after": "3600"}))

@@ -17,7 +17,7 @@ import pytest
 from cub.errors import CubError
 from cub.model_server.exchange import RecordedRequest
 from tests.actions.run.shop import Done
-from tests.agents.agent_runs import DONE, failure
+from tests.agents.agent_runs import DONE, failure, limit_attempts_of_gemini
 from tests.agents.conftest import CHECK, AgentProject, StartAgent, write_file
 from tests.model_server.faults import Reply, find_api
 
@@ -190,16 +190,8 @@ def start_with_fault(start_agent: StartAgent, agent: str, name: str, home: Path)
     if name == "no network":
         _cut_off(made, home)
     if agent == "gemini-acp" and name != "overloaded twice":
-        _limit_attempts(home)
+        limit_attempts_of_gemini(home)
     return made
-
-
-def _limit_attempts(home: Path) -> None:
-    """Have Gemini try a request once; over the protocol it is ten times in minutes, in silence."""
-    file = home / ".gemini/settings.json"
-    settings = json.loads(file.read_text())
-    settings["general"]["maxAttempts"] = 1
-    file.write_text(json.dumps(settings))
 
 
 def _cut_off(made: AgentProject, home: Path) -> None:

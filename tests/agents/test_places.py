@@ -17,13 +17,14 @@ from cub.place.checkout import find_checkout
 from cub.place.folder import PlaceFolder
 from cub.place.place import Place
 from cub.place.place_kind import try_kind
-from cub.place.place_settings import MAILBOX, Base, PlaceSettings
+from cub.place.place_settings import MAILBOX, PlaceSettings
 from cub.place.walls import PlaceKind
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import run_and_capture_streams
 from tests.agents.conftest import find_agent
 from tests.conftest import git
 from tests.model_server.faults import ModelServer, Reply
+from tests.place.places import read_base
 from tests.place.walled import KINDS
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(120)]
@@ -99,8 +100,7 @@ def _open_place(project: Path, harness: Harness, environ: dict[str, str], kind: 
     )
     place = Place(PlaceFolder(find_project_state(project) / "places/1"), settings)
     place.open()
-    commit, tree = git(project, "rev-parse", "HEAD", "HEAD^{tree}").split()
-    place.set_base(Base(commit, tree, "refs/heads/main", commit))
+    place.set_base(read_base(project))
     place.begin({})
     return place
 

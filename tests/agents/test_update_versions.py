@@ -12,6 +12,7 @@ from tests.agents.update_versions import (
     rewrite_page,
     update,
 )
+from tests.written_files import write_files
 
 _README = """\
 | [Claude Code](docs/how-to/run-with-claude-code.md) | 2.1.330 | reported |
@@ -26,14 +27,13 @@ agent: claude 2.1.330
 
 
 def make_pages(root: Path) -> None:
-    for name, text in {
+    pages = {
         ".ci/agents": SOURCE.read_text(encoding="utf-8"),
         "README.md": _README,
         "tests/docs/claims.toml": '"| Claude Code | 2.1.330 | reported |" = "x"\n',
         "docs/how-to/run-with-claude-code.md": _PAGE,
-    }.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(_set_old(text), encoding="utf-8")
+    }
+    write_files(root, {name: _set_old(text) for name, text in pages.items()})
 
 
 def _set_old(text: str) -> str:

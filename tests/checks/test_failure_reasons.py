@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.checks.failure_reasons import MAX_REASON, find_first_error, find_last_error, find_reason
-from tests.conftest import GOLDEN
+from tests.checks.samples import SAMPLES as NAMES
+from tests.checks.samples import read_sample
 from tests.examples import few_examples
 
 SAMPLES = {
@@ -81,31 +82,22 @@ SAMPLES = {
     "ordinary/python-traceback": "ValueError: too hot: 999 (/home/ada/bakery/app.py:6)",
     "ordinary/rust-panic": ("index out of bounds: the len is 0 but the index is 3 (src/main.rs:1)"),
 }
-RUNTIMES = ("bash", "dash", "java", "node", "python", "ruby")
+RUNTIMES = ("bash/", "dash/", "java/", "node/", "python/", "ruby/")
 LINES = sorted(
-    {
-        line
-        for runtime in RUNTIMES
-        for path in (GOLDEN / "checks" / runtime).glob("*.txt")
-        for line in path.read_text(encoding="utf-8").split("\n")
-    }
+    {line for name in NAMES if name.startswith(RUNTIMES) for line in read_sample(name).split("\n")}
 )
-
-
-def _sample(name: str) -> str:
-    return (GOLDEN / "checks" / f"{name}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_reason_is_what_is_wrong(name: str) -> None:
-    assert find_reason(_sample(name)) == SAMPLES[name]
-    colored = "\x1b[31m" + _sample(name).replace("\n", "\x1b[0m\r\n\x1b[31m")
+    assert find_reason(read_sample(name)) == SAMPLES[name]
+    colored = "\x1b[31m" + read_sample(name).replace("\n", "\x1b[0m\r\n\x1b[31m")
     assert find_reason(colored) == SAMPLES[name]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_what_stands_around_it_changes_nothing(name: str) -> None:
-    around = f"> bake@1.0.0 test\n> make test\n\nheating\n{_sample(name)}\nexit status 1\n"
+    around = f"> bake@1.0.0 test\n> make test\n\nheating\n{read_sample(name)}\nexit status 1\n"
     around += "make[1]: *** [Makefile:2: test] Error 1\nmake: Leaving directory '/home/ada'\n"
     around += "error Command failed with exit code 1.\n ELIFECYCLE  Test failed.\n"
     assert find_reason(around) == SAMPLES[name]
@@ -132,7 +124,7 @@ def test_where_no_runtime_tells_it(output: str, reason: str) -> None:
 
 
 def test_the_last_words_of_a_program_are_those_before_its_end() -> None:
-    assert find_last_error(_sample("node/crash")) == "RangeError: too hot: 400"
+    assert find_last_error(read_sample("node/crash")) == "RangeError: too hot: 400"
     assert (
         find_last_error("error: no token yet\nwaiting\nno flour\nNode.js v20.1.0\n") == "no flour"
     )
@@ -148,7 +140,7 @@ def test_the_first_error_stands_before_the_usage_of_a_program() -> None:
         "bake: "
     )
     assert find_first_error(f"\n{usage}") == "Usage: bake [options]"
-    assert find_first_error(_sample("node/crash")) == "RangeError: too hot: 400"
+    assert find_first_error(read_sample("node/crash")) == "RangeError: too hot: 400"
     assert find_first_error("") == ""
     assert find_last_error("") == ""
 

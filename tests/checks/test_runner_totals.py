@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cub.checks.runner_totals import count_tests
-from tests.conftest import GOLDEN
+from tests.checks.samples import read_sample
 
 # passed, failed, skipped
 SAMPLES = {
@@ -31,23 +31,23 @@ WITHOUT_TOTALS = (
 )  # fmt: skip
 
 
-def _sample(name: str) -> str:
-    return (GOLDEN / "checks" / f"{name}.txt").read_bytes().decode()
-
-
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_runner_says_how_many_tests_passed_failed_and_were_skipped(name: str) -> None:
-    (totals,) = count_tests(_sample(name))
+    (totals,) = count_tests(read_sample(name))
     assert totals[1:4] == SAMPLES[name]
 
 
 @pytest.mark.parametrize("name", WITHOUT_TOTALS)
 def test_a_log_that_does_not_sum_up_every_run_has_no_totals(name: str) -> None:
-    assert count_tests(_sample(name)) == ()
+    assert count_tests(read_sample(name)) == ()
 
 
 def test_the_summaries_of_several_runs_add_up() -> None:
-    log = _sample("pytest/default") + _sample("jest/failing") + _sample("pytest/passing-quiet")
+    log = (
+        read_sample("pytest/default")
+        + read_sample("jest/failing")
+        + read_sample("pytest/passing-quiet")
+    )
     assert [total[:4] for total in count_tests(log)] == [("jest", 1, 6, 2), ("pytest", 6, 8, 4)]
 
 
@@ -56,7 +56,7 @@ def test_tape_counts_assertions() -> None:
     (totals,) = count_tests(log)
     assert totals.counts_assertions
     assert totals[1:4] == (1, 1, 0)
-    assert not count_tests(_sample("tap/node"))[0].counts_assertions
+    assert not count_tests(read_sample("tap/node"))[0].counts_assertions
 
 
 @pytest.mark.parametrize(

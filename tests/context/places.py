@@ -6,14 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cub.context.text_reader import TextReader
-
-
-def write_files(root: Path, files: Mapping[str, str]) -> None:
-    """Write texts by their paths below `root`."""
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+from tests.written_files import write_files
 
 
 def make_reader(tmp_path: Path, files: Mapping[str, str], start: str = "") -> TextReader:

@@ -15,7 +15,8 @@ from cub.context.assembly import (
 )
 from cub.context.text_reader import TextReader
 from cub.errors import CubError
-from tests.context.places import make_reader, write_files
+from tests.context.places import make_reader
+from tests.written_files import write_files
 
 SECTION = """\
 <!-- BEGIN CUB MANAGED SECTION v1 -->

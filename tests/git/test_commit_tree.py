@@ -59,12 +59,6 @@ TREE: Files = {
 }
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    git(tmp_path, "init", "-q")
-    return tmp_path
-
-
 @pytest.fixture(scope="module")
 def revision(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommitTree]:
     """A commit with everything that a tree can hold; it is only read."""

@@ -105,10 +105,9 @@ def test_entries_have_their_modes_and_exact_names(tmp_path: Path, form: str) -> 
 @pytest.mark.parametrize(
     "data", [b"", b"\n", b"x", b"a\n\n", b"\0\xff\r\n", b"1234 blob 5\n", b"x" * 3_000_000]
 )
-def test_blobs_are_exact_one_after_the_other(tmp_path: Path, data: bytes) -> None:
-    git(tmp_path, "init", "-q")
-    oid = commit(tmp_path, {"a": data, "b": b"next"})
-    with ObjectReader(tmp_path) as objects:
+def test_blobs_are_exact_one_after_the_other(repository: Path, data: bytes) -> None:
+    oid = commit(repository, {"a": data, "b": b"next"})
+    with ObjectReader(repository) as objects:
         entries = objects.read_tree(f"{oid}^{{tree}}")
         assert objects.read_blob(entries["a"].oid) == data
         assert objects.read_blob(entries["b"].oid) == b"next"
@@ -117,22 +116,20 @@ def test_blobs_are_exact_one_after_the_other(tmp_path: Path, data: bytes) -> Non
 @pytest.mark.parametrize(
     "branch", ["ünïcode", "feature/x-1", "it's$(here)`", "a\u202eb", "@", "x{y"]
 )
-def test_a_branch_may_have_any_name_that_git_takes(tmp_path: Path, branch: str) -> None:
-    git(tmp_path, "init", "-q")
-    oid = commit(tmp_path, {"a": b"x"})
-    git(tmp_path, "update-ref", f"refs/heads/{branch}", oid)
-    with ObjectReader(tmp_path) as objects:
+def test_a_branch_may_have_any_name_that_git_takes(repository: Path, branch: str) -> None:
+    oid = commit(repository, {"a": b"x"})
+    git(repository, "update-ref", f"refs/heads/{branch}", oid)
+    with ObjectReader(repository) as objects:
         found = objects.find_object(f"refs/heads/{branch}^{{commit}}")
     assert found is not None
     assert (found.oid, found.kind) == (oid, "commit")
 
 
-def test_an_annotated_tag_leads_to_its_commit(tmp_path: Path) -> None:
-    git(tmp_path, "init", "-q")
-    oid = commit(tmp_path, {"a": b"x"})
-    git(tmp_path, "tag", "-a", "v1", "-m", "first", oid)
-    git(tmp_path, "tag", "-a", "v1-again", "-m", "a tag of a tag", "v1")
-    with ObjectReader(tmp_path) as objects:
+def test_an_annotated_tag_leads_to_its_commit(repository: Path) -> None:
+    oid = commit(repository, {"a": b"x"})
+    git(repository, "tag", "-a", "v1", "-m", "first", oid)
+    git(repository, "tag", "-a", "v1-again", "-m", "a tag of a tag", "v1")
+    with ObjectReader(repository) as objects:
         tag, behind = objects.find_object("v1-again"), objects.find_object("v1-again^{commit}")
     assert tag is not None
     assert behind is not None
@@ -144,20 +141,18 @@ def test_an_annotated_tag_leads_to_its_commit(tmp_path: Path) -> None:
     ["nope", "main 5 6", "main\nmain", "", "-x", "--all", "main^{blob}", "1" * 40, "\udcff", "a b"],
 )
 def test_what_git_does_not_know_is_none_and_the_next_answer_is_right(
-    tmp_path: Path, name: str
+    repository: Path, name: str
 ) -> None:
-    git(tmp_path, "init", "-q")
-    oid = commit(tmp_path, {"a": b"x"})
-    with ObjectReader(tmp_path) as objects:
+    oid = commit(repository, {"a": b"x"})
+    with ObjectReader(repository) as objects:
         assert objects.find_object(name) is None
         found = objects.find_object("main")
     assert found is not None
     assert found.oid == oid
 
 
-def test_an_object_that_is_missing_is_an_error_with_a_hint(tmp_path: Path) -> None:
-    git(tmp_path, "init", "-q")
-    with ObjectReader(tmp_path) as objects, pytest.raises(CubError) as caught:
+def test_an_object_that_is_missing_is_an_error_with_a_hint(repository: Path) -> None:
+    with ObjectReader(repository) as objects, pytest.raises(CubError) as caught:
         objects.read_blob("1" * 40)
     assert caught.value.message == "git lacks the object 111111111111"
     assert "partial or damaged" in caught.value.hint
@@ -167,19 +162,17 @@ def test_an_object_that_is_missing_is_an_error_with_a_hint(tmp_path: Path) -> No
     "data",
     [b"no tree at all", b"100644 name without an end", b"10x644 a\0" + b"1" * 20, b"\0" * 30],
 )
-def test_a_damaged_tree_is_a_known_error(tmp_path: Path, data: bytes) -> None:
-    git(tmp_path, "init", "-q")
-    oid = literally(tmp_path, "tree", data)
-    with ObjectReader(tmp_path) as objects, pytest.raises(CubError, match="is damaged") as caught:
+def test_a_damaged_tree_is_a_known_error(repository: Path, data: bytes) -> None:
+    oid = literally(repository, "tree", data)
+    with ObjectReader(repository) as objects, pytest.raises(CubError, match="is damaged") as caught:
         objects.read_tree(oid)
     assert "git fsck" in caught.value.hint
 
 
-def test_an_object_of_another_type_than_its_tree_says_is_a_known_error(tmp_path: Path) -> None:
-    git(tmp_path, "init", "-q")
-    blob = literally(tmp_path, "blob", b"40000 folder\0" + b"1" * 20)
-    tree = literally(tmp_path, "tree", b"")
-    with ObjectReader(tmp_path) as objects:
+def test_an_object_of_another_type_than_its_tree_says_is_a_known_error(repository: Path) -> None:
+    blob = literally(repository, "blob", b"40000 folder\0" + b"1" * 20)
+    tree = literally(repository, "tree", b"")
+    with ObjectReader(repository) as objects:
         with pytest.raises(CubError, match="is damaged"):
             objects.read_tree(blob)
         with pytest.raises(CubError, match="is damaged"):

@@ -9,7 +9,8 @@ import pytest
 from cub.errors import CombinedError, CubError
 from cub.git.patched_files import PatchedFile, read_patched_files
 from tests.conftest import git
-from tests.git.checkouts import lines, save, state, write
+from tests.git.checkouts import lines, save, state
+from tests.written_files import write_files
 
 FILE, PROGRAM, LINK = 0o100644, 0o100755, 0o120000
 
@@ -19,8 +20,8 @@ def top(project: Path) -> Path:
     """A repository with files of many kinds, one of which has other line endings on disk."""
     git(project, "config", "user.name", "t")
     git(project, "config", "user.email", "t@t")
-    write(project, {".gitattributes": "*.crlf text eol=crlf\n", "a": "1\n2\n", "gone": "x\n"})
-    write(project, {"b.crlf": "1\n2\n", "run": "x\n", "data": b"\0\xff" * 9, "ä b": "1\n"})
+    write_files(project, {".gitattributes": "*.crlf text eol=crlf\n", "a": "1\n2\n", "gone": "x\n"})
+    write_files(project, {"b.crlf": "1\n2\n", "run": "x\n", "data": b"\0\xff" * 9, "ä b": "1\n"})
     (project / "link").symlink_to("a")
     save(project)
     git(project, "checkout-index", "-f", "b.crlf")
@@ -37,8 +38,8 @@ def patch_of(top: Path) -> bytes:
 
 
 def test_every_kind_of_change_is_read(top: Path) -> None:
-    write(top, {"a": "1\n3\n", "b.crlf": "1\r\n3\r\n", "data": b"\1\xfe" * 8, "ä b": "", "n/e": ""})
-    write(top, {"new.crlf": "1\r\n", "run": "y\n"})
+    write_files(top, {"a": "1\n3\n", "b.crlf": "1\r\n3\r\n", "data": b"\1\xfe" * 8})
+    write_files(top, {"ä b": "", "n/e": "", "new.crlf": "1\r\n", "run": "y\n"})
     (top / "run").chmod(0o755)
     (top / "gone").unlink()
     (top / "link").unlink()
@@ -60,21 +61,21 @@ def test_every_kind_of_change_is_read(top: Path) -> None:
 
 
 def test_settings_of_a_person_change_no_byte(top: Path) -> None:
-    write(top, {"a": "1  \n3\n"})
+    write_files(top, {"a": "1  \n3\n"})
     patch = patch_of(top)
     git(top, "config", "apply.whitespace", "fix")
     git(top, "config", "apply.ignoreWhitespace", "change")
     assert read_patched_files(top, patch)[0].after == b"1  \n3\n"
-    write(top, {"a": "1\n 2\n"})
+    write_files(top, {"a": "1\n 2\n"})
     save(top)
     with pytest.raises(CubError):
         read_patched_files(top, patch)
 
 
 def test_all_files_that_do_not_fit_are_named(top: Path) -> None:
-    write(top, {"a": "1\n3\n", "data": "x", "gone": "y\n", "new": "1\n", "run": "z\n"})
+    write_files(top, {"a": "1\n3\n", "data": "x", "gone": "y\n", "new": "1\n", "run": "z\n"})
     patch = patch_of(top)
-    write(top, {"a": "0\n9\n", "new": "2\n", "gone": "q\n"})
+    write_files(top, {"a": "0\n9\n", "new": "2\n", "gone": "q\n"})
     save(top)
     with pytest.raises(CombinedError) as refused:
         read_patched_files(top, patch, hint="merge it")
@@ -92,7 +93,7 @@ def test_what_is_no_patch_of_this_repository_is_refused(top: Path, patch: bytes)
 
 
 def test_without_a_commit_there_are_only_new_files(project: Path) -> None:
-    write(project, {"a": "1\n"})
+    write_files(project, {"a": "1\n"})
     git(project, "add", "-A")
     patch = git(project, "diff", "--cached", "--binary", "--full-index").encode()
     assert read_patched_files(project, patch) == [PatchedFile("a", 0, FILE, None, b"1\n")]

@@ -14,6 +14,7 @@ from cub.errors import CubError
 from cub.git.objects import ObjectReader
 from cub.git.process import query_git, run_git, start_git_query, try_git
 from tests.conftest import git
+from tests.written_files import write_program
 
 PACKAGE = Path(cub.__file__).parent
 # What makes a process of git's, and the checks for whether there is one.
@@ -55,9 +56,7 @@ def marking(project: Path, tmp_path: Path) -> Path:
     git(project, "config", "log.showSignature", "true")
     for name in ("post-index-change", "reference-transaction", "fsmonitor-watchman"):
         hook = project / ".git" / "hooks" / name
-        hook.parent.mkdir(exist_ok=True)
-        hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran-hook-{name}\n")
-        hook.chmod(0o755)
+        write_program(hook, f"#!/bin/sh\ntouch {tmp_path}/ran-hook-{name}\n")
     return project
 
 
@@ -123,9 +122,6 @@ def test_a_git_that_hangs_is_no_answer(project: Path) -> None:
 def test_a_git_that_says_all_and_does_not_end_is_no_answer(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = tmp_path / "bin" / "git"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\nexec >&- 2>&-\nexec sleep 600\n")
-    program.chmod(0o755)
+    program = write_program(tmp_path / "bin" / "git", "#!/bin/sh\nexec >&- 2>&-\nexec sleep 600\n")
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     assert query_git(project, "ls-files", timeout=0.2) is None

@@ -14,12 +14,11 @@ import pytest
 from cub.git import list_tracked_files
 from tests.actions.reviews import commit
 from tests.conftest import environment, git
+from tests.written_files import write_files, write_program
 
 
 def put(root: Path, *paths: str) -> None:
-    for path in paths:
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).touch()
+    write_files(root, dict.fromkeys(paths, ""))
 
 
 def test_outside_git_nobody_can_tell(tmp_path: Path) -> None:
@@ -84,9 +83,7 @@ def test_a_hook_is_told_the_same(project: Path, tmp_path: Path, home: Path, link
         f"pathlib.Path({str(told)!r}).write_text(json.dumps(found))\n"
     )
     hook = project / ".git" / "hooks" / "pre-commit"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{script}"\n')
-    hook.chmod(0o700)
+    write_program(hook, f'#!/bin/sh\nexec "{sys.executable}" "{script}"\n')
     who = ["-c", "user.name=t", "-c", "user.email=t@t"]
     subprocess.run(
         ["git", *who, "commit", "-q", "--allow-empty", "-m", "x"],
@@ -104,9 +101,8 @@ def test_whoever_waits_for_a_slow_git_is_told(
     put(project, "a.py")
     git(project, "add", "a.py")
     flag, slow = tmp_path / "flag", tmp_path / "bin" / "git"
-    slow.parent.mkdir()
     real = shutil.which("git")
-    slow.write_text(f'#!/bin/sh\nwhile ! test -e {flag}; do sleep 0.01; done\nexec {real} "$@"\n')
-    slow.chmod(0o755)
+    wait = f"while ! test -e {flag}; do sleep 0.01; done"
+    write_program(slow, f'#!/bin/sh\n{wait}\nexec {real} "$@"\n')
     monkeypatch.setenv("PATH", str(slow.parent), prepend=os.pathsep)
     assert list_tracked_files(project, flag.touch) == ("a.py",)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,14 @@ from cub.harness.acp_harness import (
     load_acp_harness,
     make_acp_harness,
 )
-from cub.harness.base import AgentEvent, LaunchRequest, Transcript
+from cub.harness.base import AgentEvent, LaunchRequest
 from tests.harness.acp.talks import command, said
+from tests.harness.agent_streams import NOW, collect_events, make_request
 
 
-def request(folder: Path, **fields: Any) -> LaunchRequest:
-    system = fields.pop("system_prompt", "")
-    (folder / "system.md").write_text(system)
-    return LaunchRequest("Do it", system, folder, folder, "s-1", 1, None, "auto")._replace(**fields)
+def request(folder: Path, system_prompt: str = "", **fields: Any) -> LaunchRequest:
+    (folder / "system.md").write_text(system_prompt)
+    return make_request(folder, system_prompt=system_prompt, **fields)
 
 
 def options(harness: AcpHarness, folder: Path, **fields: Any) -> tuple[str, ...]:
@@ -44,9 +43,8 @@ def test_the_command_is_a_process_of_cubs_that_talks_with_the_agent(tmp_path: Pa
         cwd=tmp_path,
         env={"PATH": os.environ["PATH"], **start.environ},
     )
-    reader, transcript = harness.open_reader(), Transcript()
-    for event in [*reader.read(done.stdout), *reader.finish()]:
-        transcript.add_event(event)
+    reader = harness.open_reader()
+    transcript = collect_events(*reader.read(done.stdout), *reader.finish())
     assert transcript.session == "s-1"
     assert transcript.final_message == "Status: done"
     assert harness.is_success(transcript, 0)
@@ -163,13 +161,8 @@ def test_requests_that_opencode_tries_again_are_in_its_log() -> None:
 
 
 def test_a_refusal_is_by_events_or_by_the_last_lines() -> None:
-    harness, now = make_acp_harness("mine", {"acp": ["x"]}), datetime.now(UTC)
-    transcript = Transcript()
-    assert harness.find_refusal(transcript, "", now) is None
-    found = harness.find_refusal(transcript, "Error: 429 Too Many Requests\n", now)
-    assert found
-    assert found.kind == "limit"
-    transcript.add_event(AgentEvent("service", "HTTP 503"))
-    found = harness.find_refusal(transcript, "Error: 429 Too Many Requests\n", now)
-    assert found
-    assert found.kind == "service"
+    harness, line = make_acp_harness("mine", {"acp": ["x"]}), "Error: 429 Too Many Requests"
+    assert harness.find_refusal(collect_events(), "", NOW) is None
+    assert harness.find_refusal(collect_events(), f"{line}\n", NOW) == ("limit", None, line)
+    transcript = collect_events(AgentEvent("service", "HTTP 503"))
+    assert harness.find_refusal(transcript, line, NOW) == ("service", None, "HTTP 503")

@@ -1,35 +1,32 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cub.harness.base import LaunchRequest
 from cub.harness.claude import ClaudeHarness
 from cub.harness.native_harness import NativeOptions
 from cub.harness.reported_refusals import suggest_setup_fix
 from cub.tokens import TokenUsage
-from tests.harness.streams import (
-    Replay,
+from tests.harness.agent_streams import (
+    NOW,
+    PlayedStream,
     check_odd_values,
-    encode_lines,
-    read_pieces,
-    replay,
-    replay_sample,
+    join_lines,
+    make_request,
+    play_sample,
+    play_stream,
 )
 
 HARNESS = ClaudeHarness()
-NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 INIT = {"type": "system", "subtype": "init", "session_id": "s-1", "model": "claude-x"}
 
 
-def request(
-    folder: Path, prompt: str = "P", model: str | None = None, permissions: str = "auto"
-) -> LaunchRequest:
-    return LaunchRequest(prompt, "S", folder, folder, "t-1", 1, model, permissions)
+def play(*trees: Any) -> PlayedStream:
+    return play_stream(HARNESS, join_lines(*trees))
 
 
 def say(identity: str, *blocks: dict[str, Any], output: int = 1, **more: Any) -> dict[str, Any]:
@@ -57,11 +54,11 @@ def result(**values: Any) -> dict[str, Any]:
     return {"type": "result", "subtype": "success", "is_error": False, "result": "", **values}
 
 
-def fail_with(words: str, error: str, **values: Any) -> Replay:
+def fail_with(words: str, error: str, **values: Any) -> PlayedStream:
     message = {"model": "<synthetic>", "content": [text(words)], "usage": {"input_tokens": 0}}
     said = {"type": "assistant", "message": message, "error": error}
     failed = result(is_error=True, result=words, **values)
-    return replay(HARNESS, encode_lines(INIT, said, failed))
+    return play(INIT, said, failed)
 
 
 @pytest.mark.parametrize(
@@ -80,23 +77,25 @@ def fail_with(words: str, error: str, **values: Any) -> Replay:
 def test_the_command(
     tmp_path: Path, permissions: str, model: str | None, options: NativeOptions, argv: list[str]
 ) -> None:
-    command = ClaudeHarness(options).build_command(request(tmp_path, "P", model, permissions))
+    request = make_request(tmp_path, model=model, permissions=permissions)
+    command = ClaudeHarness(options).build_command(request)
     system = ["--append-system-prompt-file", str(tmp_path / "system.md")]
     start = ["claude", "-p", "--output-format", "stream-json", "--verbose", *system]
     assert list(command.argv) == start + argv
-    assert command.stdin == b"P"
+    assert command.stdin == b"Do it."
 
 
 @pytest.mark.parametrize("prompt", ["/clear", " /clear\nthe cache"])
 def test_a_prompt_is_not_taken_for_a_command(tmp_path: Path, prompt: str) -> None:
-    assert HARNESS.build_command(request(tmp_path, prompt)).stdin == f"Task:\n\n{prompt}".encode()
+    command = HARNESS.build_command(make_request(tmp_path, prompt=prompt))
+    assert command.stdin == f"Task:\n\n{prompt}".encode()
 
 
 def test_retries_are_bounded_unless_the_configuration_says_more(tmp_path: Path) -> None:
-    environ = HARNESS.build_command(request(tmp_path)).environ
+    environ = HARNESS.build_command(make_request(tmp_path)).environ
     assert environ["CLAUDE_CODE_MAX_RETRIES"] == "6"
     options = NativeOptions(environ={"CLAUDE_CODE_MAX_RETRIES": "1", "A": "b"})
-    environ = ClaudeHarness(options).build_command(request(tmp_path)).environ
+    environ = ClaudeHarness(options).build_command(make_request(tmp_path)).environ
     assert (environ["CLAUDE_CODE_MAX_RETRIES"], environ["A"]) == ("1", "b")
 
 
@@ -109,7 +108,7 @@ def test_root_bypasses_permissions_in_a_sandbox_only() -> None:
 
 
 def test_what_it_says_and_does_and_the_tokens_until_then() -> None:
-    stream = encode_lines(
+    found = play(
         INIT,
         say("m1", text("First.")),
         say("m1", tool("t1", "pytest -q\n  tests")),
@@ -122,7 +121,6 @@ def test_what_it_says_and_does_and_the_tokens_until_then() -> None:
             modelUsage=model_usage(input=200, output=90, cacheReadInput=100, cacheCreationInput=45),
         ),
     )
-    found = replay(HARNESS, stream)
     assert found.shown == [
         ("text", "First.\n"),
         ("usage", "100,1,50,20"),
@@ -135,39 +133,37 @@ def test_what_it_says_and_does_and_the_tokens_until_then() -> None:
     transcript = found.transcript
     assert transcript.tokens == TokenUsage(200, 90, 100, 45)
     assert (transcript.session, transcript.model, transcript.usd) == ("s-1", "claude-x", 0.5)
-    assert HARNESS.is_success(transcript, 0)
-    assert not HARNESS.is_success(transcript, 1)
+    assert found.is_success()
+    assert not found.is_success(1)
 
 
 def test_without_tokens_by_model_the_usage_of_the_result_counts() -> None:
-    stream = encode_lines(
-        say("m1", text("a")), result(usage={"input_tokens": 100, "output_tokens": 7})
-    )
-    assert replay(HARNESS, stream).transcript.tokens == TokenUsage(100, 7, 50, 20)
+    played = play(say("m1", text("a")), result(usage={"input_tokens": 100, "output_tokens": 7}))
+    assert played.transcript.tokens == TokenUsage(100, 7, 50, 20)
 
 
 def test_totals_of_a_second_result_are_cumulative() -> None:
     first = result(total_cost_usd=0.25, modelUsage=model_usage(input=10))
     second = result(result="End.", total_cost_usd=0.75, modelUsage=model_usage(input=30))
-    transcript = replay(HARNESS, encode_lines(first, second)).transcript
+    transcript = play(first, second).transcript
     assert (transcript.tokens, transcript.usd) == (TokenUsage(30), 0.75)
     assert transcript.final_message == "End."
 
 
 def test_what_a_subagent_says_is_not_the_agents_last_word() -> None:
     inner = say("m2", text("inner"), tool("t2", "ls"), parent_tool_use_id="t1")
-    found = replay(HARNESS, encode_lines(inner))
+    found = play(inner)
     assert found.shown == [("tool", "Bash ls"), ("usage", "100,1,50,20")]
 
 
 def test_a_denied_command_is_named_once() -> None:
     denied = {"tool_name": "Bash", "tool_use_id": "t1"}
     other = {"tool_name": "Edit", "tool_use_id": "t2", "tool_input": {"file_path": "a.py"}}
-    found = replay(HARNESS, encode_lines(
+    found = play(
         say("m1", tool("t1", "rm -rf build")),
         {"type": "system", "subtype": "permission_denied", **denied},
         result(permission_denials=[denied, other]),
-    ))  # fmt: skip
+    )  # fmt: skip
     assert found.transcript.denials == ["Bash rm -rf build", "Edit a.py"]
 
 
@@ -185,34 +181,29 @@ def test_a_denied_command_is_named_once() -> None:
         ("Prompt is too long", "invalid_request", 400, "setup"),
     ],
 )
-def test_what_the_service_refuses(
-    words: str, error: str, status: int | None, kind: str | None
-) -> None:
+def test_what_the_service_refuses(words: str, error: str, status: int | None, kind: str) -> None:
     found = fail_with(words, error, api_error_status=status)
-    refusal = found.find_refusal(HARNESS, NOW)
-    assert (refusal.kind if refusal else None) == kind
+    assert found.refusal_kind == kind
     assert found.transcript.error == f"{words}\n"
-    assert not HARNESS.is_success(found.transcript, 0)
+    assert not found.is_success()
 
 
 def test_a_limit_has_the_time_at_which_it_ends() -> None:
     found = fail_with(
         "You've hit your limit · resets 3pm (UTC)", "rate_limit", api_error_status=429
     )
-    refusal = found.find_refusal(HARNESS, NOW)
-    assert refusal
-    assert refusal.reset_time == NOW + timedelta(hours=3)
+    assert found.refusal
+    assert found.refusal.reset_time == NOW + timedelta(hours=3)
 
 
 @pytest.mark.parametrize(("status", "hours"), [("rejected", 2), ("allowed_warning", None)])
 def test_the_time_may_come_before_the_error(status: str, hours: int | None) -> None:
     seconds = int(NOW.timestamp()) + 7200
     limit = {"status": status, "resetsAt": seconds}
-    stream = encode_lines(
+    refusal = play(
         {"type": "rate_limit_event", "rate_limit_info": limit},
         result(is_error=True, result="API Error: Request rejected (429)", api_error_status=429),
-    )
-    refusal = replay(HARNESS, stream).find_refusal(HARNESS, NOW)
+    ).refusal
     assert refusal
     assert refusal.reset_time == (NOW + timedelta(hours=hours) if hours else None)
 
@@ -230,51 +221,35 @@ def test_the_time_may_come_before_the_error(status: str, hours: int | None) -> N
 def test_a_request_that_is_tried_again_is_reported_until_the_model_answers(
     status: int | None, error: str, kind: str, words: str
 ) -> None:
-    retry = {"type": "system", "subtype": "api_retry", "error_status": status, "error": error}
-    stream = encode_lines(retry | {"retry_delay_ms": 8140})
-    refusal = replay(HARNESS, stream).transcript.refusal
+    retry = {"subtype": "api_retry", "error_status": status, "error": error}
+    retry |= {"type": "system", "retry_delay_ms": 8140}
+    refusal = play(retry).transcript.refusal
     assert refusal
     wait = ", retry in 8s" * (kind == "limit")
     assert (refusal.kind, refusal.text) == (kind, words + wait)
     thinking = say("m1", {"type": "thinking", "thinking": "hm"})
-    assert replay(HARNESS, stream + encode_lines(thinking)).transcript.refusal is None
+    assert play(retry, thinking).transcript.refusal is None
 
 
 def test_what_a_tool_prints_is_no_limit() -> None:
     printed = "Error: 429 Too Many Requests. You've hit your limit · resets 3pm"
     content = [{"type": "tool_result", "tool_use_id": "t1", "content": printed, "is_error": True}]
-    found = replay(HARNESS, encode_lines(
+    found = play(
         say("m1", tool("t1", "curl x")),
         {"type": "user", "message": {"content": content}},
         say("m2", text(printed)),
         result(is_error=True, subtype="error_max_turns", result=printed),
-    ))  # fmt: skip
+    )  # fmt: skip
     assert found.transcript.refusal is None
-    assert found.find_refusal(HARNESS, NOW) is None
+    assert found.refusal is None
 
 
 def test_the_last_words_of_a_failure_come_with_its_reason() -> None:
     ended = {"type": "result", "subtype": "error_max_turns", "is_error": True,
              "errors": ["Reached maximum number of turns (2)", "[ede_diagnostic] x"]}  # fmt: skip
-    found = replay(HARNESS, encode_lines(say("m1", text("I tried sqlite.")), ended))
+    found = play(say("m1", text("I tried sqlite.")), ended)
     assert found.transcript.final_message == "I tried sqlite."
     assert found.transcript.error == "Reached maximum number of turns (2)\n"
-
-
-def test_a_result_of_three_megabytes_is_read() -> None:
-    long = "x" * 3_000_000 + " end"
-    stream = encode_lines(say("m1", text(long)), result(result=long))
-    pieces = [stream[at : at + 65536] for at in range(0, len(stream), 65536)]
-    *_, last = read_pieces(HARNESS.open_reader(), pieces)
-    assert (last.kind, last.failed, last.text[-4:]) == ("result", False, " end")
-
-
-@pytest.mark.parametrize(
-    "noise", [b"Warning: x\n", b"{\n", b"[1]\n", b'"a"\n', b"{}\n", b"\xff\n", b"\n"]
-)
-def test_other_lines_are_passed_over(noise: bytes) -> None:
-    found = replay(HARNESS, noise + encode_lines(result(result="ok")) + noise)
-    assert found.shown == [("result", "ok")]
 
 
 def test_values_of_any_type_never_raise() -> None:
@@ -331,10 +306,10 @@ def test_recorded_streams(
     denials: list[str],
     last: str,
 ) -> None:
-    found = replay_sample(HARNESS, name)
-    refusal, transcript = found.find_refusal(HARNESS, NOW), found.transcript
-    assert HARNESS.is_success(transcript, 0) == succeeds
-    assert (refusal.kind if refusal else None) == kind
+    found = play_sample(HARNESS, name)
+    transcript = found.transcript
+    assert found.is_success() == succeeds
+    assert found.refusal_kind == kind
     assert (transcript.tokens, transcript.denials) == (tokens, denials)
     said = transcript.error or transcript.final_message
     assert said.startswith(last)
@@ -347,21 +322,21 @@ REFUSED = "API Error: Sonnet 4.5 can't help with this.\n\nLearn more: x\n\nMessa
 @pytest.mark.parametrize("said", ["", "I can't help with that."])
 def test_a_model_that_refuses_has_replied_and_the_first_line_says_why(said: str) -> None:
     message = {"model": "<synthetic>", "content": [text(REFUSED)], "stop_reason": "refusal"}
-    transcript = replay(HARNESS, encode_lines(
+    transcript = play(
         INIT, say("m1", text(said)),
         {"type": "assistant", "message": message, "error": "invalid_request"},
         result(is_error=True, result=REFUSED, stop_reason="refusal"),
-    )).transcript  # fmt: skip
+    ).transcript  # fmt: skip
     assert transcript.final_message == "API Error: Sonnet 4.5 can't help with this."
     assert transcript.refusal is None
     assert not HARNESS.lacks_reply(transcript)
 
 
 def test_an_empty_reply_and_the_agents_own_errors_are_no_reply() -> None:
-    assert HARNESS.lacks_reply(replay(HARNESS, encode_lines(INIT, result())).transcript)
+    assert HARNESS.lacks_reply(play(INIT, result()).transcript)
     page = "API Error: API returned an empty or malformed response (HTTP 200): body is an HTML page"
     transcript = fail_with(page, "unknown").transcript
     assert HARNESS.lacks_reply(transcript)
     assert transcript.refusal
     assert transcript.refusal.kind == "service"
-    assert not HARNESS.lacks_reply(replay(HARNESS, encode_lines(say("m1", text("Hi")))).transcript)
+    assert not HARNESS.lacks_reply(play(say("m1", text("Hi"))).transcript)

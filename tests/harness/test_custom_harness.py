@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from cub.errors import CubError
-from cub.harness.base import AgentEvent, Harness, LaunchRequest, Transcript
+from cub.harness.base import AgentEvent, Harness, LaunchRequest
 from cub.harness.custom_harness import CustomHarness, make_custom_harness
+from tests.harness.agent_streams import collect_events
 
 
 def launch(
@@ -105,12 +106,8 @@ TEXT = AgentEvent("text", "so:\nall green\n")
 def test_what_its_success_is(
     success: str, event: AgentEvent, code: int | None, *, expected: bool
 ) -> None:
-    told = Transcript()
-    told.add_event(event)
-    assert (
-        make_custom_harness("mine", {"argv": ["run"], "success": success}).is_success(told, code)
-        is expected
-    )
+    harness = make_custom_harness("mine", {"argv": ["run"], "success": success})
+    assert harness.is_success(collect_events(event), code) is expected
 
 
 @pytest.mark.parametrize(

@@ -1,36 +1,30 @@
 from __future__ import annotations
 
 import tomllib
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cub.harness.base import AgentEvent, LaunchRequest
 from cub.harness.gemini import GeminiHarness
 from cub.harness.native_harness import NativeOptions
 from cub.tokens import TokenUsage
-from tests.harness.streams import (
+from tests.harness.agent_streams import (
+    NOW,
     check_odd_values,
-    encode_lines,
-    read_pieces,
-    replay,
-    replay_sample,
+    join_lines,
+    make_request,
+    play_sample,
+    play_stream,
 )
 
 HARNESS = GeminiHarness()
-NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 INIT = {"type": "init", "session_id": "s-1", "model": "auto"}
 STATS = {
     "total_tokens": 1297, "input_tokens": 1234, "output_tokens": 56, "cached": 1000, "input": 234,
     "models": {"small": {"total_tokens": 0}, "gemini-x": {"total_tokens": 1297}},
 }  # fmt: skip
-
-
-def request(folder: Path, prompt: str = "P", system: str = "S", **more: Any) -> LaunchRequest:
-    values = {"model": None, "permissions": "auto", **more}
-    return LaunchRequest(prompt, system, folder, folder, "t-1", 1, **values)
 
 
 def say(words: str) -> dict[str, Any]:
@@ -64,23 +58,23 @@ DONE = {"type": "result", "status": "success", "stats": STATS}
 def test_auto_allows_shell_commands_below_the_users_own_rules(
     tmp_path: Path, options: NativeOptions, environ: str
 ) -> None:
-    command = GeminiHarness(options).build_command(request(tmp_path))
+    command = GeminiHarness(options).build_command(make_request(tmp_path))
     file = tmp_path / "gemini-policy.toml"
     policies = ["--policy", str(file), "--policy", environ]
     start = ["gemini", "--output-format", "stream-json", "--approval-mode", "auto_edit"]
     assert list(command.argv) == start + policies
     rule = {"toolName": "run_shell_command", "decision": "allow", "priority": 1}
     assert tomllib.loads(command.files[file.name].decode()) == {"rule": [rule]}
-    assert command.stdin == b"S\n\nP"
+    assert command.stdin == b"Rules.\n\nDo it."
     assert command.environ["GEMINI_CLI_TRUST_WORKSPACE"] == "true"
 
 
 def test_bypass_and_a_model(tmp_path: Path) -> None:
     harness = GeminiHarness(NativeOptions(("--debug",), model="flash"))
-    command = harness.build_command(request(tmp_path, permissions="bypass", model="pro"))
+    command = harness.build_command(make_request(tmp_path, permissions="bypass", model="pro"))
     assert list(command.argv[3:]) == ["--approval-mode", "yolo", "--model", "pro", "--debug"]
     assert command.files == {}
-    assert "flash" in harness.build_command(request(tmp_path)).argv
+    assert "flash" in harness.build_command(make_request(tmp_path)).argv
 
 
 @pytest.mark.parametrize(
@@ -97,16 +91,17 @@ def test_bypass_and_a_model(tmp_path: Path) -> None:
 def test_no_path_in_the_prompt_is_resolved(
     tmp_path: Path, prompt: str, system: str, stdin: str
 ) -> None:
-    assert HARNESS.build_command(request(tmp_path, prompt, system)).stdin == stdin.encode()
+    request = make_request(tmp_path, prompt=prompt, system_prompt=system)
+    assert HARNESS.build_command(request).stdin == stdin.encode()
 
 
 def test_chunks_become_messages() -> None:
-    stream = encode_lines(
+    stream = join_lines(
         INIT, {"type": "message", "role": "user", "content": "the prompt"}, say("Hel"), say("lo."),
         tool("t1", "ls"), {"type": "tool_result", "tool_id": "t1", "status": "success"},
         say("One\n"), say(""), tool("t2", "pwd"), say("All "), say("done"), DONE,
     )  # fmt: skip
-    found = replay(HARNESS, stream)
+    found = play_stream(HARNESS, stream)
     assert found.shown == [
         ("text", "Hel"), ("text", "lo."), ("text", "\n"), ("tool", "run_shell_command ls"),
         ("text", "One\n"), ("tool", "run_shell_command pwd"),
@@ -116,8 +111,8 @@ def test_chunks_become_messages() -> None:
     transcript = found.transcript
     assert (transcript.final_message, transcript.session) == ("All done", "s-1")
     assert transcript.model == "gemini-x"  # and not the one that was asked which to take
-    assert HARNESS.is_success(transcript, 0)
-    assert not HARNESS.is_success(transcript, 53)
+    assert found.is_success()
+    assert not found.is_success(53)
 
 
 @pytest.mark.parametrize(
@@ -131,14 +126,14 @@ def test_chunks_become_messages() -> None:
     ],
 )
 def test_denied_actions(kind: str, message: str, is_denied: bool) -> None:
-    found = replay(HARNESS, encode_lines(tool("t1", "rm -r x"), refuse("t1", kind, message)))
+    found = play_stream(HARNESS, join_lines(tool("t1", "rm -r x"), refuse("t1", kind, message)))
     assert found.transcript.denials == ["run_shell_command rm -r x"] * is_denied
     assert found.transcript.refusal is None
 
 
 def test_a_tool_that_does_not_exist_is_not_denied() -> None:
     trees = tool("t1", "", "ask_user"), refuse("t1", "tool_not_registered", "not found")
-    assert replay(HARNESS, encode_lines(*trees)).transcript.denials == []
+    assert play_stream(HARNESS, join_lines(*trees)).transcript.denials == []
 
 
 @pytest.mark.parametrize(
@@ -153,16 +148,14 @@ def test_a_tool_that_does_not_exist_is_not_denied() -> None:
         ("[API Error: models/zzz is not found for API version v1beta]", "setup", None),
     ],
 )  # fmt: skip
-def test_what_the_service_refuses(message: str, kind: str | None, hours: int | None) -> None:
-    found = replay(HARNESS, encode_lines(INIT, say("I tried."), fail_with(message)))
-    refusal = found.find_refusal(HARNESS, NOW)
-    assert (refusal.kind if refusal else None) == kind
-    if refusal and hours:
-        assert refusal.reset_time
-        assert abs(refusal.reset_time - NOW - timedelta(hours=hours)) < timedelta(seconds=2)
+def test_what_the_service_refuses(message: str, kind: str, hours: int | None) -> None:
+    found = play_stream(HARNESS, join_lines(INIT, say("I tried."), fail_with(message)))
+    reset = NOW + timedelta(hours=hours) if hours else None
+    assert found.refusal
+    assert (found.refusal.kind, found.refusal.reset_time) == (kind, reset)
     assert found.transcript.final_message == "I tried."
     assert found.transcript.error.startswith("[API Error: ")
-    assert not HARNESS.is_success(found.transcript, 0)
+    assert not found.is_success()
 
 
 @pytest.mark.parametrize(
@@ -181,7 +174,7 @@ def test_what_the_service_refuses(message: str, kind: str | None, hours: int | N
     ],
 )  # fmt: skip
 def test_stderr_says_that_it_tries_again(line: str, kind: str | None) -> None:
-    found = replay(HARNESS, b"", f"Ripgrep is not available.\n{line}\n".encode())
+    found = play_stream(HARNESS, b"", f"Ripgrep is not available.\n{line}\n".encode())
     assert [event.kind for event in found.events] == ([kind] if kind else [])
     assert not found.transcript.refusal or found.transcript.refusal.text == line
 
@@ -196,7 +189,7 @@ def test_a_line_of_stderr_may_come_in_pieces() -> None:
 def test_a_model_that_answers_again_clears_what_was_refused() -> None:
     reader = HARNESS.open_reader()
     list(reader.read_errors(b"Attempt 1 failed with status 429.\n"))
-    events = read_pieces(reader, [encode_lines(say("a"), say("b"))])
+    events = [*reader.read(join_lines(say("a"), say("b")).encode()), *reader.finish()]
     assert [event.kind for event in events] == ["model", "text", "text"]
 
 
@@ -210,16 +203,10 @@ def test_a_model_that_answers_again_clears_what_was_refused() -> None:
 )
 def test_an_agent_that_was_stopped_has_failed(severity: str, message: str, succeeds: bool) -> None:
     stopped = {"type": "error", "severity": severity, "message": message}
-    found = replay(HARNESS, encode_lines(say("a"), stopped, DONE))
+    found = play_stream(HARNESS, join_lines(say("a"), stopped, DONE))
     assert found.shown[:3] == [("text", "a"), ("text", "\n"), ("text", f"{message}\n")]
-    assert HARNESS.is_success(found.transcript, 0) == succeeds
+    assert found.is_success() == succeeds
     assert (found.transcript.final_message, found.transcript.error) == ("a", f"{message}\n")
-
-
-def test_other_lines_are_passed_over() -> None:
-    noise = b"YOLO\n{\n[1]\n{}\n\xff\n\n"
-    events = replay(HARNESS, noise + encode_lines(DONE) + noise).events
-    assert [event for event in events if event.kind == "result"] == [AgentEvent("result")]
 
 
 def test_values_of_any_type_never_raise() -> None:
@@ -248,11 +235,11 @@ _TWO_CALLS = TokenUsage(468, 126, 2000)
 def test_recorded_streams(
     name: str, has_result: bool, kind: str | None, tokens: TokenUsage | None, last: str
 ) -> None:
-    found = replay_sample(HARNESS, name)
-    refusal, transcript = found.find_refusal(HARNESS, NOW), found.transcript
+    found = play_sample(HARNESS, name)
+    transcript = found.transcript
     assert transcript.has_result == has_result
-    assert HARNESS.is_success(transcript, 0) == (has_result and kind is None)
-    assert (refusal.kind if refusal else None) == kind
+    assert found.is_success() == (has_result and kind is None)
+    assert found.refusal_kind == kind
     assert transcript.tokens == tokens
     assert (transcript.error or transcript.final_message).startswith(last)
 
@@ -268,12 +255,12 @@ def test_a_refusal_is_a_reply_and_an_empty_response_is_none(
     message: str, *, lacks_reply: bool
 ) -> None:
     stopped = {"type": "error", "severity": "error", "message": message}
-    transcript = replay(HARNESS, encode_lines(INIT, stopped, fail_with(""))).transcript
-    assert HARNESS.lacks_reply(transcript) is lacks_reply
-    assert transcript.error == f"{message}\n"
+    found = play_stream(HARNESS, join_lines(INIT, stopped, fail_with("")))
+    assert found.lacks_reply is lacks_reply
+    assert found.transcript.error == f"{message}\n"
 
 
 def test_a_cut_stream_is_a_failed_service_whatever_came_before() -> None:
     trees = INIT, say("I wi"), fail_with("[API Error: terminated]")
-    found = replay(HARNESS, encode_lines(*trees))
-    assert found.find_refusal(HARNESS, NOW) == ("service", None, "[API Error: terminated]")
+    found = play_stream(HARNESS, join_lines(*trees))
+    assert found.refusal == ("service", None, "[API Error: terminated]")

@@ -11,6 +11,7 @@ from cub.harness.claude import ClaudeHarness
 from cub.harness.custom_harness import CustomHarness
 from cub.harness.harness_registry import load_harnesses
 from cub.harness.native_harness import NativeOptions
+from tests.written_files import write_program
 
 MINE = {"argv": ["run"]}
 _ALL = "choose from mine, claude, codex, gemini, opencode, aider, pi, builtin, scripted, auto"
@@ -80,10 +81,8 @@ def test_the_builtin_agent_takes_settings(tmp_path: Path) -> None:
 
 
 def install(folder: Path, *programs: str) -> dict[str, str]:
-    folder.mkdir()
     for program in programs:
-        (folder / program).write_text("#!/bin/sh\n")
-        (folder / program).chmod(0o755)
+        write_program(folder / program, "#!/bin/sh\n")
     return {"PATH": str(folder)}
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from cub.harness.base import AgentEvent, LaunchRequest
+from cub.harness.base import AgentEvent
 from cub.harness.native_harness import (
     JsonLineReader,
     describe_tool,
@@ -14,6 +14,7 @@ from cub.harness.native_harness import (
     prepend_system_prompt,
 )
 from cub.json_values import JsonObject, get_text
+from tests.harness.agent_streams import make_request
 
 
 class TextReader(JsonLineReader):
@@ -23,7 +24,7 @@ class TextReader(JsonLineReader):
 
 def test_objects_are_read_line_by_line_and_other_lines_left_out() -> None:
     reader = TextReader()
-    data = b'warning: x\n{"text": "one"}\n[1]\n{"text": "tw'
+    data = b'warning: x\n\xff\n\n{"text": "one"}\n[1]\n{"text": "tw'
     assert list(reader.read(data)) == [AgentEvent("text", "one\n")]
     assert list(reader.read(b'o"}\r\n{broken\n  {"text": "three"}')) == [
         AgentEvent("text", "two\n")
@@ -50,6 +51,6 @@ def test_a_tool_is_described_in_a_few_words() -> None:
 
 
 def test_the_system_prompt_is_above_the_prompt(tmp_path: Path) -> None:
-    request = LaunchRequest("do it", "rules\n", tmp_path, tmp_path, "t-1", 1, None, "auto")
-    assert prepend_system_prompt(request) == "rules\n\ndo it"
-    assert prepend_system_prompt(request._replace(system_prompt="\n")) == "do it"
+    request = make_request(tmp_path, system_prompt="Rules.\n")
+    assert prepend_system_prompt(request) == "Rules.\n\nDo it."
+    assert prepend_system_prompt(request._replace(system_prompt="\n")) == "Do it."

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from tests.harness.agent_streams import (
 )
 
 HARNESS = PiHarness()
-NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 # Streams of the real pi against cub's model server, without deltas and the user's messages.
 SAMPLES = Path(__file__).parents[2] / "golden/harness/pi"
 
@@ -80,8 +78,8 @@ def test_messages_add_up(version: str) -> None:
     assert transcript.tokens == TokenUsage(2000, 100)
     assert transcript.usd == pytest.approx(0.0022)
     assert transcript.final_message == "I did it.\n\nStatus: done"
-    assert HARNESS.is_success(transcript, 0)
-    assert not HARNESS.is_success(transcript, 1)
+    assert played.is_success()
+    assert not played.is_success(1)
 
 
 @pytest.mark.parametrize(
@@ -114,15 +112,14 @@ def test_messages_add_up(version: str) -> None:
     ],
 )
 def test_real_failures_have_their_class(name: str, kind: str, words: str) -> None:
-    transcript = play_recorded(name).transcript
-    refusal = HARNESS.find_refusal(transcript, "", NOW)
-    assert refusal is not None
-    assert refusal.message.startswith(words)
+    played = play_recorded(name)
+    assert played.refusal
+    assert played.refusal.message.startswith(words)
     # A quota that is used up is a matter of the login for some services.
-    assert transcript.refusal is not None
-    assert transcript.refusal.kind == kind
-    assert HARNESS.lacks_reply(transcript)
-    assert not HARNESS.is_success(transcript, 0)
+    assert played.transcript.refusal
+    assert played.transcript.refusal.kind == kind
+    assert played.lacks_reply
+    assert not played.is_success()
 
 
 @pytest.mark.parametrize(
@@ -136,11 +133,11 @@ def test_real_failures_have_their_class(name: str, kind: str, words: str) -> Non
     ],
 )
 def test_a_refusal_of_the_model_is_a_reply(name: str, words: str) -> None:
-    transcript = play_recorded(name).transcript
-    assert HARNESS.find_refusal(transcript, "", NOW) is None
-    assert transcript.final_message == words
-    assert not HARNESS.lacks_reply(transcript)
-    assert not HARNESS.is_success(transcript, 0)
+    played = play_recorded(name)
+    assert played.refusal is None
+    assert played.transcript.final_message == words
+    assert not played.lacks_reply
+    assert not played.is_success()
 
 
 def test_a_refusal_of_the_api_responses_is_words_like_others() -> None:
@@ -165,18 +162,14 @@ def test_what_was_cut_is_no_words_of_a_model() -> None:
 
 
 def test_a_refused_connection_is_no_refusal_of_the_model() -> None:
-    transcript = play_message("error", errorMessage="connect: connection refused").transcript
-    refusal = HARNESS.find_refusal(transcript, "", NOW)
-    assert refusal is not None
-    assert refusal.kind == "service"
+    played = play_message("error", errorMessage="connect: connection refused")
+    assert played.refusal_kind == "service"
 
 
 def test_stderr_tells_of_a_missing_key() -> None:
     errors = "Warning: x\nNo API key found for anthropic.\nUse /login to log into a provider.\n"
-    refusal = HARNESS.find_refusal(play_stream(HARNESS, "", errors).transcript, "", NOW)
-    assert refusal is not None
-    assert refusal.kind == "login"
-    assert refusal.message == "No API key found for anthropic."
+    refused = ("login", None, "No API key found for anthropic.")
+    assert play_stream(HARNESS, "", errors).refusal == refused
 
 
 _KEYS = ("type", "id", "message", "role", "content", "text", "stopReason", "usage", "cost", "total",

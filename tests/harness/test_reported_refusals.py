@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from cub.harness.base import AgentEvent, Transcript
-from cub.harness.refusals import RefusalKind
+from cub.harness.base import AgentEvent, EventKind
+from cub.harness.refusals import Refusal, RefusalKind
 from cub.harness.reported_refusals import (
     classify_api_error,
     find_refusal_in_output,
     find_reported_refusal,
 )
+from tests.harness.agent_streams import NOW, collect_events
 
-NOW = datetime(2026, 10, 7, 12, 0, tzinfo=UTC)
-
-
-def heard(*events: AgentEvent) -> Transcript:
-    transcript = Transcript()
-    for event in events:
-        transcript.add_event(event)
-    return transcript
+MONEY = "You exceeded your current quota: see https://platform.openai.com/account"
 
 
 @pytest.mark.parametrize(
@@ -58,32 +52,25 @@ def test_the_status_decides_or_else_the_words(
     assert classify_api_error(text, status) == kind
 
 
-def test_a_reported_refusal_counts_whatever_its_words_are() -> None:
-    found = find_reported_refusal(heard(AgentEvent("limit", "come back\nsome day")), NOW)
-    assert found == ("limit", None, "come back some day")
-    found = find_reported_refusal(heard(AgentEvent("service", "")), NOW)
-    assert found == ("service", None, "")
-    found = find_reported_refusal(heard(AgentEvent("login", "Please run /login")), NOW)
-    assert found == ("login", None, "Please run /login")
-
-
-def test_a_limit_has_the_time_that_its_words_name() -> None:
-    found = find_reported_refusal(heard(AgentEvent("limit", "Suggested retry after 3600s.")), NOW)
-    assert found
-    assert found.reset_time == NOW + timedelta(hours=1)
-
-
-def test_a_limit_that_only_money_ends_is_a_matter_of_the_login() -> None:
-    text = "You exceeded your current quota: see https://platform.openai.com/account"
-    found = find_reported_refusal(heard(AgentEvent("limit", text)), NOW)
-    assert found
-    assert found.kind == "login"
+@pytest.mark.parametrize(
+    ("kind", "text", "refusal"),
+    [
+        ("limit", "come back\nsome day", ("limit", None, "come back some day")),
+        ("service", "", ("service", None, "")),
+        ("login", "Please run /login", ("login", None, "Please run /login")),
+        ("limit", "Retry after 3600s.", ("limit", NOW + timedelta(hours=1), "Retry after 3600s.")),
+        ("limit", MONEY, ("login", None, MONEY)),
+    ],
+    ids=["any words", "no words", "a login", "with its time", "only money ends it"],
+)
+def test_a_reported_refusal_counts_with_the_time_that_its_words_name(
+    kind: EventKind, text: str, refusal: Refusal
+) -> None:
+    assert find_reported_refusal(collect_events(AgentEvent(kind, text)), NOW) == refusal
 
 
 def test_of_an_unknown_agent_the_last_lines_are_searched_as_well() -> None:
-    assert find_refusal_in_output(heard(), "API Error: 429 Too Many Requests", NOW)
-    said = heard(AgentEvent("result", "Invalid API key", failed=True))
-    found = find_refusal_in_output(said, "", NOW)
-    assert found
-    assert found.kind == "login"
-    assert find_refusal_in_output(heard(), "psql: connection refused", NOW) is None
+    assert find_refusal_in_output(collect_events(), "API Error: 429 Too Many Requests", NOW)
+    said = collect_events(AgentEvent("result", "Invalid API key", failed=True))
+    assert find_refusal_in_output(said, "", NOW) == ("login", None, "Invalid API key")
+    assert find_refusal_in_output(collect_events(), "psql: connection refused", NOW) is None

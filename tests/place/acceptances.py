@@ -8,7 +8,6 @@ import hashlib
 import os
 import subprocess
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,17 @@ from tests.conftest import git
 from tests.git.commits import Files, Node
 
 REF = "refs/cub/kept/run-task-1"
+# What is committed before an attempt.
+BASE = {
+    ".gitignore": b"*.log\n/build/\n",
+    "a.txt": b"one\n",
+    "b.txt": b"b\n",
+    "gone.txt": b"gone\n",
+    "dir/c.txt": b"c\n",
+    "dir/d.txt": b"d\n",
+    "run.sh": b"#!/bin/sh\n",
+    "swap": b"a file\n",
+}
 
 
 @dataclass(frozen=True)
@@ -116,10 +126,3 @@ def _line(attempt: Attempt, path: str, content: bytes | Node | None) -> bytes:
     node = content if isinstance(content, Node) else Node("100644", content)
     oid = node.data.decode() if node.mode == "160000" else attempt.add_blob(node.data)
     return f"{node.mode} {oid}\t".encode() + name + b"\0"
-
-
-def write(top: Path, files: Mapping[str, bytes]) -> None:
-    for name, data in files.items():
-        path = top / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)

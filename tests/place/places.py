@@ -13,6 +13,7 @@ from cub.place.place_settings import Base, PlaceSettings
 from cub.place.walls import PlaceKind
 from cub.processes.command import TimeLimits
 from tests.conftest import environment, git
+from tests.written_files import write_files
 
 ASIDE = PlaceKind("aside", "none", "")
 LIMITS = TimeLimits(60.0, None)
@@ -20,9 +21,7 @@ LIMITS = TimeLimits(60.0, None)
 
 def commit_files(root: Path, files: Mapping[str, str], message: str = "x") -> str:
     """Write files, and commit all that is there; return the commit."""
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
+    write_files(root, files)
     git(root, "add", "-A")
     git(root, "commit", "-qm", message)
     return git(root, "rev-parse", "HEAD").strip()

@@ -23,20 +23,11 @@ from tests.conftest import git
 from tests.examples import keep_few
 from tests.git.checkouts import copy_repository, save
 from tests.git.commits import Files, link, program, submodule
-from tests.place.acceptances import REF, Attempt, begin, everything, write
+from tests.place.acceptances import BASE, REF, Attempt, begin, everything
+from tests.written_files import write_files, write_program
 
 Edit = Callable[[Path], object]
 
-BASE = {
-    ".gitignore": b"*.log\n/build/\n",
-    "a.txt": b"one\n",
-    "b.txt": b"b\n",
-    "gone.txt": b"gone\n",
-    "dir/c.txt": b"c\n",
-    "dir/d.txt": b"d\n",
-    "run.sh": b"#!/bin/sh\n",
-    "swap": b"a file\n",
-}
 WORK: Files = {
     "a.txt": b"two\n",
     "new.txt": b"new\n",
@@ -48,26 +39,6 @@ WORK: Files = {
     "swap/inner": b"inner\n",
     "link": link("a.txt"),
 }
-
-
-@pytest.fixture(scope="session")
-def accepting_repository(tmp_path_factory: pytest.TempPathFactory, empty_repository: Path) -> Path:
-    root = copy_repository(empty_repository, tmp_path_factory.mktemp("accepting"))
-    git(root, "checkout", "-q", "-b", "main")
-    write(root, BASE)
-    save(root)
-    git(root, "branch", "other")
-    return root
-
-
-@pytest.fixture
-def top(tmp_path: Path, accepting_repository: Path) -> Path:
-    return copy_repository(accepting_repository, tmp_path)
-
-
-@pytest.fixture
-def attempt(top: Path, tmp_path: Path) -> Attempt:
-    return begin(top, tmp_path / "state")
 
 
 def kept(top: Path) -> str:
@@ -103,10 +74,7 @@ def test_a_second_call_changes_nothing(top: Path, attempt: Attempt) -> None:
 def test_no_hook_of_the_person_runs(top: Path, attempt: Attempt) -> None:
     commit = attempt.commit(WORK)
     for name in ("post-merge", "reference-transaction", "post-checkout", "post-index-change"):
-        hook = top / ".git" / "hooks" / name
-        hook.parent.mkdir(exist_ok=True)
-        hook.write_text("#!/bin/sh\ntouch hook-ran\nexit 1\n")
-        hook.chmod(0o755)
+        write_program(top / ".git" / "hooks" / name, "#!/bin/sh\ntouch hook-ran\nexit 1\n")
     assert attempt.accept(commit).state == "merged"
     assert not (top / "hook-ran").exists()
 
@@ -117,19 +85,19 @@ def list_staged(top: Path) -> set[str]:
 
 def stage(path: str, data: bytes) -> Edit:
     def change(top: Path) -> None:
-        write(top, {path: data})
+        write_files(top, {path: data})
         git(top, "add", "-f", path)
 
     return change
 
 
 def edit(path: str, data: bytes) -> Edit:
-    return lambda top: write(top, {path: data})
+    return lambda top: write_files(top, {path: data})
 
 
 def swap_for_folder(top: Path) -> None:
     (top / "b.txt").unlink()
-    write(top, {"b.txt/inner": b"mine\n"})
+    write_files(top, {"b.txt/inner": b"mine\n"})
 
 
 def touch_all(top: Path) -> None:
@@ -138,7 +106,7 @@ def touch_all(top: Path) -> None:
 
 
 def add_submodule(top: Path) -> None:
-    write(top, {"module/file": b"x\n"})
+    write_files(top, {"module/file": b"x\n"})
     git(top / "module", "init", "-q")
     save(top / "module")
 
@@ -199,7 +167,7 @@ def link_folder(top: Path) -> None:
 
 def put_file_in_swap(top: Path) -> None:
     (top / "swap").unlink()
-    write(top, {"swap/inner": b"mine\n"})
+    write_files(top, {"swap/inner": b"mine\n"})
 
 
 BLOCKING: dict[str, Edit] = {
@@ -273,7 +241,7 @@ def test_a_held_lock_stays_as_it_is(top: Path, attempt: Attempt) -> None:
 
 def test_a_branch_that_moved_is_told(top: Path, attempt: Attempt) -> None:
     commit = attempt.commit(WORK)
-    write(top, {"b.txt": b"mine\n"})
+    write_files(top, {"b.txt": b"mine\n"})
     save(top)
     before = everything(top)
     assert attempt.accept(commit).state == "moved"
@@ -306,7 +274,7 @@ def test_a_git_that_holds_the_lock_goes_first(top: Path, attempt: Attempt, act: 
 def test_a_commit_while_files_are_written_goes_first(top: Path, attempt: Attempt) -> None:
     mine = _stage_commit(top)
     git(top, "config", "filter.commit.smudge", f"git update-ref refs/heads/main {mine}; cat")
-    write(top, {".git/info/attributes": b"new.txt filter=commit\n"})
+    write_files(top, {".git/info/attributes": b"new.txt filter=commit\n"})
     assert attempt.accept(attempt.commit(WORK)).state == "moved"
     assert git(top, "rev-parse", "main").strip() == mine
     assert git(top, "status", "--porcelain") == ""
@@ -314,7 +282,7 @@ def test_a_commit_while_files_are_written_goes_first(top: Path, attempt: Attempt
 
 def _stage_commit(top: Path) -> str:
     """Make the commit of a `git commit` that has not moved the branch yet."""
-    write(top, {"mine.txt": b"mine\n"})
+    write_files(top, {"mine.txt": b"mine\n"})
     git(top, "add", "mine.txt")
     tree = git(top, "write-tree").strip()
     return git(top, "commit-tree", "-p", "HEAD", "-m", "mine", tree).strip()
@@ -326,7 +294,7 @@ def test_a_branch_that_is_not_checked_out_moves_alone(
 ) -> None:
     commit = attempt.commit(WORK)
     git(top, "checkout", "-q", where)
-    write(top, {"a.txt": b"mine\n"})
+    write_files(top, {"a.txt": b"mine\n"})
     before = everything(top)
     assert attempt.accept(commit).state == "merged"
     is_merged(top, commit)
@@ -397,7 +365,7 @@ def test_a_branch_in_another_work_tree_blocks(top: Path, attempt: Attempt) -> No
 
 def test_a_branch_that_is_rebased_elsewhere_blocks(top: Path, attempt: Attempt) -> None:
     git(top, "checkout", "-q", "--detach")
-    write(top, {".git/rebase-merge/head-name": b"refs/heads/main\n"})
+    write_files(top, {".git/rebase-merge/head-name": b"refs/heads/main\n"})
     assert attempt.accept(attempt.commit(WORK)).state == "blocked"
 
 
@@ -420,7 +388,7 @@ def test_a_sparse_checkout_stays_sparse(
     top: Path, attempt: Attempt, words: tuple[str, ...]
 ) -> None:
     git(top, "sparse-checkout", "set", *words)
-    write(top, {"b.txt": b"mine\n"})
+    write_files(top, {"b.txt": b"mine\n"})
     commit = attempt.commit({**WORK, "dir/new": b"new\n"})
     assert attempt.accept(commit).state == "merged"
     is_merged(top, commit)
@@ -444,7 +412,7 @@ def test_line_endings_and_filters_are_applied(top: Path, attempt: Attempt) -> No
 def test_a_filter_that_fails_leaves_all_as_it_was(top: Path, attempt: Attempt) -> None:
     git(top, "config", "filter.no.smudge", "false")
     git(top, "config", "filter.no.required", "true")
-    write(top, {".git/info/attributes": b"zz filter=no\n", "b.txt": b"mine\n"})
+    write_files(top, {".git/info/attributes": b"zz filter=no\n", "b.txt": b"mine\n"})
     commit = attempt.commit({**WORK, "zz": b"z\n"})
     before = everything(top)
     result = attempt.accept(commit)
@@ -457,7 +425,7 @@ def test_submodules_stay_as_they_are(top: Path, tmp_path: Path) -> None:
     git(top, "add", "module")
     save(top)
     attempt = begin(top, tmp_path / "state")
-    write(top, {"module/file": b"mine\n"})
+    write_files(top, {"module/file": b"mine\n"})
     commit = attempt.commit({**WORK, "module": submodule(), "module-2": submodule()})
     assert attempt.accept(commit).state == "merged"
     assert (top / "module" / "file").read_bytes() == b"mine\n"
@@ -489,7 +457,7 @@ ODD = {
 
 def test_odd_names_arrive_and_block(top: Path, attempt: Attempt) -> None:
     commit = attempt.commit(ODD)
-    write(top, {"new\nline": b"mine\n"})
+    write_files(top, {"new\nline": b"mine\n"})
     before = everything(top)
     assert "new\nline" in attempt.accept(commit).reason
     assert everything(top) == before
@@ -516,10 +484,10 @@ STORE = ".cub/tasks.jsonl"
 @pytest.mark.parametrize("is_tracked", [True, False])
 def test_own_files_do_not_block(top: Path, tmp_path: Path, is_tracked: bool) -> None:
     if is_tracked:
-        write(top, {STORE: b"1\n"})
+        write_files(top, {STORE: b"1\n"})
         save(top)
     attempt = begin(top, tmp_path / "state")
-    write(top, {STORE: b"1\n2\n"})
+    write_files(top, {STORE: b"1\n2\n"})
     commit = attempt.commit({**WORK, STORE: b"1\n2\n"})
     assert attempt.accept(commit, own_paths=[STORE]).state == "merged"
     is_merged(top, commit)
@@ -527,7 +495,7 @@ def test_own_files_do_not_block(top: Path, tmp_path: Path, is_tracked: bool) -> 
 
 
 def test_own_files_that_went_on_stay(top: Path, attempt: Attempt) -> None:
-    write(top, {STORE: b"1\n2\n3\n"})
+    write_files(top, {STORE: b"1\n2\n3\n"})
     commit = attempt.commit({**WORK, STORE: b"1\n2\n"})
     assert attempt.accept(commit, own_paths=[STORE]).state == "merged"
     assert (top / STORE).read_bytes() == b"1\n2\n3\n"
@@ -535,7 +503,7 @@ def test_own_files_that_went_on_stay(top: Path, attempt: Attempt) -> None:
 
 
 def test_own_files_are_untouched_if_something_else_blocks(top: Path, attempt: Attempt) -> None:
-    write(top, {STORE: b"1\n", "a.txt": b"mine\n"})
+    write_files(top, {STORE: b"1\n", "a.txt": b"mine\n"})
     commit = attempt.commit({**WORK, STORE: b"1\n"})
     before = everything(top)
     assert attempt.accept(commit, own_paths=[STORE]).state == "blocked"
@@ -546,7 +514,7 @@ MINE = {"b.txt": b"mine\n", "a.txt": b"mine\n", "untracked": b"mine\n"}
 
 
 def test_changes_that_cub_committed_do_not_block(top: Path, attempt: Attempt) -> None:
-    write(top, MINE)
+    write_files(top, MINE)
     (top / "dir/d.txt").unlink()
     git(top, "add", "a.txt")
     changes = attempt.commit({**MINE, "dir/d.txt": None})
@@ -558,14 +526,14 @@ def test_changes_that_cub_committed_do_not_block(top: Path, attempt: Attempt) ->
 
 
 def test_changes_that_went_on_stay_or_block(top: Path, attempt: Attempt) -> None:
-    write(top, MINE)
+    write_files(top, MINE)
     changes = attempt.commit(MINE)
     commit = attempt.commit({"a.txt": b"mine and theirs\n"}, changes)
-    write(top, {"b.txt": b"mine, later\n", "a.txt": b"mine, later\n"})
+    write_files(top, {"b.txt": b"mine, later\n", "a.txt": b"mine, later\n"})
     before = everything(top)
     assert attempt.accept(commit, changes=changes).state == "blocked"
     assert everything(top) == before
-    write(top, {"a.txt": b"mine\n"})
+    write_files(top, {"a.txt": b"mine\n"})
     assert attempt.accept(commit, changes=changes).state == "merged"
     assert git(top, "status", "--porcelain") == " M b.txt\n"
     assert (top / "b.txt").read_bytes() == b"mine, later\n"
@@ -605,7 +573,7 @@ def tree_git(attempt: Attempt) -> TreeGit:
 
 def test_a_commit_is_rebased_in_the_folder_of_cub(top: Path, attempt: Attempt) -> None:
     commit = attempt.commit(WORK)
-    write(top, {"b.txt": b"mine\n"})
+    write_files(top, {"b.txt": b"mine\n"})
     tip = save(top)
     before = everything(top)
     result = rebase_commit(tree_git(attempt), commit, tip, attempt.target.base)
@@ -623,7 +591,7 @@ def test_only_the_commits_own_changes_are_rebased(attempt: Attempt) -> None:
 
 def test_conflicts_are_named(top: Path, attempt: Attempt) -> None:
     commit = attempt.commit(WORK)
-    write(top, {"a.txt": b"mine\n", "new.txt": b"mine\n"})
+    write_files(top, {"a.txt": b"mine\n", "new.txt": b"mine\n"})
     tip = save(top)
     result = rebase_commit(tree_git(attempt), commit, tip, attempt.target.base)
     assert (result.tree, result.conflicts) == ("", ("a.txt", "new.txt"))

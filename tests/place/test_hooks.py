@@ -10,6 +10,7 @@ from cub.place.hooks import HookResult, has_commit_hooks, make_commit, run_commi
 from cub.place.place import Place
 from tests.conftest import git
 from tests.place.places import LIMITS, begin_place, commit_files, surroundings
+from tests.written_files import write_program
 
 
 @pytest.fixture
@@ -19,9 +20,7 @@ def checkout(project: Path) -> Path:
 
 
 def _write_hook(folder: Path, name: str, text: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
-    (folder / name).chmod(0o755)
+    write_program(folder / name, f"#!/bin/sh\n{text}\n")
 
 
 def _run(checkout: Path, text: str = "a = 2\n") -> tuple[Place, HookResult]:
@@ -84,10 +83,10 @@ def test_a_commit_has_the_persons_name_and_is_signed_if_theirs_are(
     commit = make_commit(place, place.base.tree, place.base.commit, "subject\n\nbody é")
     shown = place.tree.run("log", "-1", "--format=%an%n%P%n%B", commit).decode()
     assert shown == f"A Person\n{place.base.commit}\nsubject\n\nbody é\n\n"
-    program = tmp_path / "sign"
     status = 'printf "\\n[GNUPG:] SIG_CREATED " >&2'
-    program.write_text(f"#!/bin/sh\ncat > /dev/null\n{status}\necho SIGNATURE\n")
-    program.chmod(0o755)
+    program = write_program(
+        tmp_path / "sign", f"#!/bin/sh\ncat > /dev/null\n{status}\necho SIGNATURE\n"
+    )
     git(checkout, "config", "commit.gpgSign", "true")
     git(checkout, "config", "gpg.program", str(program))
     place.set_base(place.base)

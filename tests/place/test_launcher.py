@@ -26,11 +26,6 @@ def walled(request: pytest.FixtureRequest, tmp_path: Path) -> Walled:
     return make_walled(tmp_path.resolve(), request.param)
 
 
-@pytest.fixture
-def launched(tmp_path: Path) -> Walled:
-    return make_walled(tmp_path.resolve(), "launcher")
-
-
 def test_it_exits_as_its_command_does(walled: Walled) -> None:
     assert walled.start("exit 7").returncode == 7
     assert walled.start("kill -TERM $$").returncode == -signal.SIGTERM

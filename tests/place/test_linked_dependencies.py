@@ -17,6 +17,7 @@ from cub.place.linked_dependencies import (
     require_own_dependencies,
 )
 from tests.conftest import git
+from tests.written_files import write_files, write_program
 
 _FINDER = "MAPPING: dict[str, str] = {{'bread': '{0}/src/bread'}}\nNAMESPACES = {{}}\n"
 
@@ -28,16 +29,12 @@ class Case:
         self.root, self.beside = root, tmp_path / "env"
         self.site = self.beside / "lib/python3.12/site-packages"
         self.site.mkdir(parents=True)
-        (self.beside / "bin").mkdir()
         (self.beside / "pyvenv.cfg").write_text("include-system-site-packages = false\n")
         self.program("python")
         self.environ = {"PATH": f"{self.beside / 'bin'}:/nowhere", "HOME": str(tmp_path)}
 
     def program(self, name: str, text: str = "") -> Path:
-        file = self.beside / "bin" / name
-        file.write_text(text)
-        file.chmod(0o755)
-        return file
+        return write_program(self.beside / "bin" / name, text)
 
     def package(self, name: str, text: str) -> str:
         (self.site / name).write_text(text.format(self.root))
@@ -65,9 +62,8 @@ class Case:
 
 @pytest.fixture
 def case(project: Path, tmp_path: Path) -> Case:
-    for path in ("src/bread/__init__.py", "src/ns/salt.py", "packages/oven/index.js"):
-        (project / path).parent.mkdir(parents=True, exist_ok=True)
-        (project / path).write_text("")
+    tracked = ("src/bread/__init__.py", "src/ns/salt.py", "packages/oven/index.js")
+    write_files(project, dict.fromkeys(tracked, ""))
     (project / ".gitignore").write_text("node_modules\n.venv\nbuild\n")
     git(project, "add", ".")
     return Case(project, tmp_path)

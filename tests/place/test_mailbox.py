@@ -14,12 +14,13 @@ from cub.place.checkout import find_checkout
 from cub.place.folder import PlaceFolder
 from cub.place.place import Place
 from cub.place.place_kind import try_kind
-from cub.place.place_settings import Base, PlaceSettings
+from cub.place.place_settings import PlaceSettings
 from cub.place.walls import PlaceKind
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import run_and_capture
 from cub.store.store_paths import TASKS_FILE
 from tests.conftest import environment, git
+from tests.place.places import read_base
 
 # An orphan of a session of its own that has lost all of its environment but where it finds cub.
 _ORPHAN = """
@@ -74,8 +75,7 @@ def test_an_orphan_without_an_environment_is_in_the_attempt(
     readable = (Path(sys.prefix), Path(__file__).parents[2])
     place = Place(folder, PlaceSettings(find_checkout(project), project, kind, readable=readable))
     place.open()
-    head, tree = (git(project, "rev-parse", name).strip() for name in ("HEAD", "HEAD^{tree}"))
-    place.set_base(Base(head, tree, "refs/heads/main", head))
+    place.set_base(read_base(project))
     place.begin({TASKS_FILE: _TASK})
     write_attempt(folder.mailbox, "s-1", "r-1")
     inside = place.get_inner_root(place.tree)

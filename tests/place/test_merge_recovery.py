@@ -19,10 +19,9 @@ from tests.examples import keep_few
 from tests.forked import ForkedFunction
 from tests.git.checkouts import copy_repository
 from tests.git.commits import Files
-from tests.place.acceptances import REF, Attempt, begin, everything, write
-from tests.place.test_acceptance import WORK, accepting_repository, attempt, is_merged, top
-
-__all__ = ["accepting_repository", "attempt", "top"]
+from tests.place.acceptances import REF, Attempt, begin, everything
+from tests.place.test_acceptance import WORK, is_merged
+from tests.written_files import write_files, write_program
 
 _CALLS = 12  # of git, which an ordinary acceptance makes
 _STORE = ".cub/tasks.jsonl"
@@ -41,20 +40,13 @@ kill -9 0
 _SMUDGE = "#!/bin/sh\nif [ -e {flag} ]; then rm {flag}; kill -9 0; fi\nexec cat\n"
 
 
-def script(path: Path, text: str) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
-
-
 def break_git(folder: Path, *, before: int = 0, after: int = 0, kill: str = "kill -9 0") -> str:
     """Return a PATH whose git kills cub before or after one of its calls."""
     count = folder / "count"
     count.write_text("0")
     real = shutil.which("git")
     text = _GIT.format(count=count, before=before, after=after, kill=kill, git=real)
-    return f"{script(folder / 'bin' / 'git', text).parent}:{os.environ['PATH']}"
+    return f"{write_program(folder / 'bin' / 'git', text).parent}:{os.environ['PATH']}"
 
 
 def start(attempt: Attempt, commit: str, path: str, changes: str = "") -> int:
@@ -78,9 +70,9 @@ def kill_while_writing(attempt: Attempt, commit: str, path: str) -> None:
     top, state = attempt.checkout.toplevel, attempt.objects.parent
     flag = state / "flag"
     flag.touch()
-    smudge = script(state / "smudge", _SMUDGE.format(flag=flag))
+    smudge = write_program(state / "smudge", _SMUDGE.format(flag=flag))
     git(top, "config", "filter.kill.smudge", str(smudge))
-    write(top, {".git/info/attributes": f"{path} filter=kill\n".encode()})
+    write_files(top, {".git/info/attributes": f"{path} filter=kill\n".encode()})
     assert start(attempt, commit, os.environ["PATH"]) == -9
     assert not flag.exists()
     assert (top / ".git" / "index.lock").exists()
@@ -100,7 +92,7 @@ def test_a_kill_at_any_call_of_git_is_made_up_for(
 ) -> None:
     commit = attempt.commit({**WORK, _STORE: b"1\n"})
     attempt.bring(commit)
-    write(top, _MINE)
+    write_files(top, _MINE)
     git(top, "add", "b.txt")
     path = break_git(tmp_path, before=0 if is_after else call, after=call if is_after else 0)
     assert start(attempt, commit, path) == -9
@@ -113,7 +105,7 @@ def test_a_kill_at_any_call_of_git_is_made_up_for(
 def test_a_kill_is_made_up_for_on_top_of_the_persons_changes(
     top: Path, attempt: Attempt, tmp_path: Path, call: int
 ) -> None:
-    write(top, _MINE)
+    write_files(top, _MINE)
     changes = attempt.commit(_CHANGES)
     commit = attempt.commit({**WORK, _STORE: b"1\n"}, changes)
     attempt.bring(commit)
@@ -131,7 +123,7 @@ def test_a_kill_while_files_are_written_is_made_up_for(
 ) -> None:
     commit = attempt.commit({**WORK, _STORE: b"1\n"})
     attempt.bring(commit)
-    write(top, _MINE)
+    write_files(top, _MINE)
     kill_while_writing(attempt, commit, path)
     assert accept_again(attempt, commit).state == "merged"
     is_finished(top, commit)
@@ -141,9 +133,9 @@ def test_a_kill_while_files_are_written_is_made_up_for(
 def test_a_file_that_is_half_written_is_git_s(top: Path, attempt: Attempt) -> None:
     commit = attempt.commit(WORK)
     attempt.bring(commit)
-    write(top, _MINE)
+    write_files(top, _MINE)
     kill_while_writing(attempt, commit, "swap/inner")
-    write(top, {"new.txt": b"n"})
+    write_files(top, {"new.txt": b"n"})
     assert accept_again(attempt, commit).state == "merged"
     assert (top / "new.txt").read_bytes() == b"new\n"
 
@@ -151,10 +143,10 @@ def test_a_file_that_is_half_written_is_git_s(top: Path, attempt: Attempt) -> No
 def test_edits_after_a_kill_block_and_the_rest_is_taken_back(top: Path, attempt: Attempt) -> None:
     commit = attempt.commit(WORK)
     attempt.bring(commit)
-    write(top, _MINE)
+    write_files(top, _MINE)
     before = everything(top)
     kill_while_writing(attempt, commit, "swap/inner")
-    write(top, {"a.txt": b"mine\n", "made/deep/mine": b"mine\n", "new.txt": b"mine\n"})
+    write_files(top, {"a.txt": b"mine\n", "made/deep/mine": b"mine\n", "new.txt": b"mine\n"})
     result = accept_again(attempt, commit)
     assert result.state == "blocked"
     after = everything(top)
@@ -169,7 +161,7 @@ def test_two_files_that_could_be_half_written_are_the_persons(top: Path, attempt
     commit = attempt.commit(WORK)
     attempt.bring(commit)
     kill_while_writing(attempt, commit, "swap/inner")
-    write(top, {"new.txt": b"n", "made/deep/x.txt": b""})
+    write_files(top, {"new.txt": b"n", "made/deep/x.txt": b""})
     assert accept_again(attempt, commit).state == "blocked"
     assert (top / "new.txt").read_bytes() == b"n"
     assert (top / "made/deep/x.txt").read_bytes() == b""
@@ -202,7 +194,7 @@ def test_equal_content_from_before_a_kill_stays(
 ) -> None:
     commit = attempt.commit(WORK)
     attempt.bring(commit)
-    write(top, {"a.txt": b"two\n"})
+    write_files(top, {"a.txt": b"two\n"})
     before = everything(top)
     start(attempt, commit, break_git(tmp_path, before=6))
     assert accept_again(attempt, commit).state == "blocked"
@@ -244,6 +236,13 @@ def remove_locks(project: Path, since: float = -1) -> None:
     remove_stale_locks(find_checkout(project), _REF, time.time() + since)
 
 
+@pytest.fixture
+def lock(project: Path) -> Path:
+    lock = project / ".git" / "index.lock"
+    lock.touch()
+    return lock
+
+
 @pytest.mark.parametrize("name", ["index", "HEAD", _REF])
 def test_a_lock_that_nobody_lets_go_is_removed(project: Path, name: str) -> None:
     lock = project / ".git" / f"{name}.lock"
@@ -253,16 +252,12 @@ def test_a_lock_that_nobody_lets_go_is_removed(project: Path, name: str) -> None
     assert not lock.exists()
 
 
-def test_a_lock_from_before_stays(project: Path) -> None:
-    lock = project / ".git" / "index.lock"
-    lock.touch()
+def test_a_lock_from_before_stays(project: Path, lock: Path) -> None:
     remove_locks(project, 60)
     assert lock.exists()
 
 
-def test_the_time_of_a_lock_can_not_be_set_back(project: Path) -> None:
-    lock = project / ".git" / "index.lock"
-    lock.touch()
+def test_the_time_of_a_lock_can_not_be_set_back(project: Path, lock: Path) -> None:
     os.utime(lock, (1_000, 1_000))
     remove_locks(project)
     assert not lock.exists()
@@ -279,18 +274,14 @@ def test_the_lock_of_a_ref_that_work_trees_share_is_found(project: Path, tmp_pat
     assert not any(lock.exists() for lock in locks)
 
 
-def test_a_lock_of_a_git_at_work_stays(project: Path) -> None:
-    lock = project / ".git" / "index.lock"
-    lock.touch()
+def test_a_lock_of_a_git_at_work_stays(project: Path, lock: Path) -> None:
     with subprocess.Popen(["git", "hash-object", "--stdin"], cwd=project, stdin=-1) as git_at_work:
         remove_locks(project)
         assert lock.exists()
         git_at_work.kill()
 
 
-def test_a_lock_that_is_let_go_meanwhile_is_waited_for(project: Path) -> None:
-    lock = project / ".git" / "index.lock"
-    lock.touch()
+def test_a_lock_that_is_let_go_meanwhile_is_waited_for(project: Path, lock: Path) -> None:
     other = threading.Timer(0.05, lock.rename, [lock.with_name("index")])
     other.start()
     remove_locks(project)

@@ -11,13 +11,14 @@ from cub.place.checkout import find_checkout
 from cub.place.folder import PlaceFolder
 from cub.place.linked_dependencies import find_links_to_checkout
 from cub.place.place import Place
-from cub.place.place_settings import Base, PlaceSettings
+from cub.place.place_settings import PlaceSettings
 from cub.place.shared_files import choose_ignored_files
 from cub.place.walls import PlaceKind
 from cub.processes.command import make_shell_command
 from tests.conftest import git
+from tests.place.places import ASIDE, commit_files, read_base
+from tests.written_files import write_files
 
-_ASIDE = PlaceKind("aside", "none", "")
 _BOUND = PlaceKind("bound", "bwrap", "")
 _FILES = {
     ".gitignore": "node_modules\n.env\n.venv\n*.so\n",
@@ -37,13 +38,8 @@ _IGNORED = {
 @pytest.fixture
 def checkout(project: Path, home: Path) -> Path:
     assert home.is_dir()
-    for number, files in enumerate((_FILES, _IGNORED)):
-        for name, text in files.items():
-            (project / name).parent.mkdir(parents=True, exist_ok=True)
-            (project / name).write_text(text.format(project))
-        if not number:
-            git(project, "add", ".")
-            git(project, "commit", "-qm", "x")
+    commit_files(project, _FILES)
+    write_files(project, {name: text.format(project) for name, text in _IGNORED.items()})
     (project / "node_modules/oven").symlink_to("../packages/oven")
     return project
 
@@ -56,18 +52,13 @@ def _begin(root: Path, folder: Path, kind: PlaceKind) -> Place:
     )
     place = Place(PlaceFolder(folder), settings)
     place.open()
-    place.set_base(_read_base(root))
+    place.set_base(read_base(root))
     place.begin({})
     place.check_out(place.base.tree)
     return place
 
 
-def _read_base(root: Path) -> Base:
-    commit, tree = git(root, "rev-parse", "HEAD", "HEAD^{tree}").split()
-    return Base(commit, tree, "refs/heads/main", commit)
-
-
-@pytest.mark.parametrize("kind", [_ASIDE, _BOUND])
+@pytest.mark.parametrize("kind", [ASIDE, _BOUND])
 def test_what_git_ignores_is_there_and_is_no_part_of_the_tree(
     checkout: Path, tmp_path: Path, kind: PlaceKind
 ) -> None:
@@ -84,7 +75,7 @@ def test_what_git_ignores_is_there_and_is_no_part_of_the_tree(
 
 
 def test_commands_elsewhere_find_the_trees_own_modules(checkout: Path, tmp_path: Path) -> None:
-    place = _begin(checkout, tmp_path / "place", _ASIDE)
+    place = _begin(checkout, tmp_path / "place", ASIDE)
     for tree in (place.tree, place.checks):
         command = make_shell_command("true", tree.tree, {"PATH": "/bin", "PYTHONPATH": "/mine"})
         environ = place.confine(command, tree).environ
@@ -107,7 +98,7 @@ def test_commands_at_the_projects_path_need_no_other_modules(
 
 
 def test_the_next_attempt_finds_them_as_the_first_did(checkout: Path, tmp_path: Path) -> None:
-    place = _begin(checkout, tmp_path / "place", _ASIDE)
+    place = _begin(checkout, tmp_path / "place", ASIDE)
     place.confine(make_shell_command("true", checkout, {}), place.tree)
     top = place.folder.tree
     (top / ".env").write_text("changed")
@@ -135,7 +126,7 @@ def _write_tree(root: Path, path: str, text: str) -> str:
 def test_what_setup_commands_made_stays_until_a_lock_file_changes(
     checkout: Path, tmp_path: Path
 ) -> None:
-    place = _begin(checkout, tmp_path / "place", _ASIDE)
+    place = _begin(checkout, tmp_path / "place", ASIDE)
     top, setup, base = place.folder.checks, place.get_setup(place.checks), place.base.tree
     place.confine(make_shell_command("true", checkout, {}), place.checks)
     for name in ("made.txt", "src/made.so", ".env.made"):
@@ -169,7 +160,7 @@ def test_what_setup_commands_made_is_no_part_of_the_work(checkout: Path, tmp_pat
 def test_an_extension_whose_sources_changed_is_not_in_the_tree_of_checks(
     checkout: Path, tmp_path: Path, path: str, is_there: bool
 ) -> None:
-    place = _begin(checkout, tmp_path / "place", _ASIDE)
+    place = _begin(checkout, tmp_path / "place", ASIDE)
     assert (place.folder.checks / "src/a.so").exists()
     place.check_out(_write_tree(checkout, path, "other"))
     assert (place.folder.checks / "src/a.so").exists() is is_there
@@ -187,7 +178,7 @@ def test_a_submodule_that_an_attempt_removed_is_not_a_changed_one(
     allow = ("-c", "protocol.file.allow=always")
     git(checkout, *allow, "submodule", "add", "-q", f"{tmp_path}/lib", "lib")
     git(checkout, "commit", "-qm", "submodule")
-    place = _begin(checkout, tmp_path / "place", _ASIDE)
+    place = _begin(checkout, tmp_path / "place", ASIDE)
     (place.folder.tree / "lib" / "l.py").write_text("edited\n", encoding="utf-8")
     assert place.list_changed_submodules() == ("lib",)
     shutil.rmtree(place.folder.tree / "lib")

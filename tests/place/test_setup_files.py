@@ -9,6 +9,7 @@ import pytest
 from cub.place.checkout import TreeGit, find_checkout
 from cub.place.setup_files import make_setup_key
 from tests.conftest import git
+from tests.written_files import write_files
 
 
 @pytest.mark.parametrize(
@@ -38,8 +39,7 @@ def test_the_commands_count(project: Path, tmp_path: Path) -> None:
 
 
 def _write(root: Path, tmp_path: Path, path: str, text: str, *commands: str) -> str:
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text(text)
+    write_files(root, {path: text})
     git(root, "add", ".")
     tree = git(root, "write-tree").strip()
     runner = TreeGit(find_checkout(root), root, tmp_path / "index", root / ".git/objects")

@@ -25,16 +25,6 @@ if os.name != "posix":
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(params=["launcher", "bwrap"])
-def bound(request: pytest.FixtureRequest, tmp_path: Path) -> Walled:
-    return make_walled(tmp_path.resolve(), request.param)
-
-
-@pytest.fixture
-def launched(tmp_path: Path) -> Walled:
-    return make_walled(tmp_path.resolve(), "launcher")
-
-
 def test_the_tree_is_at_the_path_of_the_checkout(bound: Walled) -> None:
     (bound.view.tree / "code.py").write_text("the attempt's\n", encoding="utf-8")
     assert bound.run("pwd; cat code.py; echo new > new.py").splitlines() == [

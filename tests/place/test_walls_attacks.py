@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
 
-from tests.place.walled import Walled, make_walled
+from tests.place.walled import Walled
 
 if os.name != "posix":
     pytest.skip("walls need Linux", allow_module_level=True)
@@ -62,11 +61,6 @@ ON_MOUNTS = (
     "grep -q 'NoNewPrivs:.0' /proc/self/status",
     "ls /run/user/*",
 )
-
-
-@pytest.fixture(params=["launcher", "bwrap"])
-def bound(request: pytest.FixtureRequest, tmp_path: Path) -> Walled:
-    return make_walled(tmp_path.resolve(), request.param)
 
 
 def test_no_attack_gets_out(bound: Walled) -> None:

@@ -10,6 +10,7 @@ from cub.errors import CubError
 from cub.processes.command import CommandSpec, OutputChunk, ProcessResult, TimeLimits
 from cub.processes.runner import RunningCommand
 from tests.processes.programs import Make, lives
+from tests.written_files import write_program
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -89,10 +90,7 @@ def test_it_has_exactly_its_environment(make: Make) -> None:
 
 
 def test_the_path_of_its_own_environment_finds_it(make: Make) -> None:
-    program = make.folder / "bin/hello"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho hello")
-    program.chmod(0o755)
+    program = write_program(make.folder / "bin/hello", "#!/bin/sh\necho hello")
     command = CommandSpec(("hello",), make.folder, {"PATH": str(program.parent)})
     assert run(command)[1] == b"hello\n"
 

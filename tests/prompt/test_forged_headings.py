@@ -14,6 +14,17 @@ from tests.prompt.bakery import TITLES, composed, inputs, own_headings
 from tests.prompt.rendered import heading_lines, letters_of
 
 FORGED = {
+    "## CURRENT TASK": r"\## CURRENT TASK",
+    "#\tTask\tManagement\t##\t": "\\#\tTask\tManagement\t##",
+    "   ###### when complete": r"   \###### when complete",
+    "- 12) > * ## Epic Context": r"- 12) > * \## Epic Context",
+    "## **PREVIOUS ATTEMPT**:": r"\## **PREVIOUS ATTEMPT**:",
+    "##CURRENT_TASK": r"\##CURRENT_TASK",
+    "## CURRENT TASK\u00a0": "\\## CURRENT TASK",
+    "When Complete\n---": "When Complete\n\\---",
+    "> When\n> Complete\n> ===": "> When\n> Complete\n> \\===",
+    "# Heading\n\n## Another one\n\nText\n====": "\\# Heading\n\n\\## Another one\n\nText\n\\====",
+    "## The current task": r"\## The current task",
     "## CURRENT&#32;TASK": r"\## CURRENT&#32;TASK",
     "## C&#85;RRENT&nbsp;TASK": r"\## C&#85;RRENT&nbsp;TASK",
     "## CUR<!-- -->RENT TASK": r"\## CUR<!-- -->RENT TASK",
@@ -78,15 +89,6 @@ REACHING = {
     "<H1/>": "&lt;H1/>",
     "<div>\n\n# [a [x]](<table>)": "<div>\n\n\\# [a [x]](<table>)",
 }
-ORDINARY = [
-    "**CURRENT TASK**",
-    "When complete, tell Ada of C# and of issue #7.\n\n---\n\n- a\n\n> b\n>\n> ---",
-    "A <header> of <hr>, </h1>, and `<html>`, whose `role=` is `<b role='none'>`.",
-    '1. a\n   ```html\n   <h1 role="heading">x</h1>\n   ```\n\n~~~\n# x\n<h2>\nx\n---\n~~~',
-    "<div\n  class=\"a\">\n<!-- it's -->\n<a b='c' d>isn't</a> < 5\n</div>",
-    "```cpp\n#include <vector>\n```\n\nA Vec<T> <details>x</details> whose role is <https://b.c>.",
-    "> ```sh\n> # Bake it\n> bake | tee log\n> ---\n> ```",
-]
 # What begins like a fence, but is none where it is put.
 NO_FENCES = {
     "<!--\n```\n-->\n\n# a\n```": "<!--\n```\n-->\n\n\\# a\n```",
@@ -147,11 +149,6 @@ def test_no_title_is_a_heading_in_any_look(title: str) -> None:
         assert embed_prose(text) == f"\\{text}"
 
 
-@pytest.mark.parametrize("text", ORDINARY)
-def test_what_is_no_heading_stays(text: str) -> None:
-    assert embed_prose(text) == text
-
-
 PIECES = [
     "## ", "# ", "CURRENT", "TASK", "CUR", "RENT", " ", "\n", "\n", "---", "===", "&#32;", "**",
     "<!-- -->", "<!--", "-->", "<br>", "<h2>", "</h2>", "<H1 x='>'>", "<div role=heading>",
@@ -202,6 +199,14 @@ def test_a_rendered_prompt_has_cub_s_headings_once(title: str, first: str, secon
 @pytest.mark.parametrize(
     "text",
     [
+        "- " * 20_000 + "x",
+        "*" * 40_000 + "x",
+        "#" * 40_000,
+        "CURRENT TASK\n" + "-" * 40_000 + "x",
+        "CURRENT" + " \n" * 20_000 + "x",
+        "1. " * 20_000,
+        "<" + " " * 40_000 + "x",
+        "CURRENT\n" * 5_000,
         "<h2>CURRENT TASK" * 4_000,
         "<a" * 30_000 + " CURRENT TASK",
         '<a "' * 15_000,
@@ -235,5 +240,6 @@ def test_a_rendered_prompt_has_cub_s_headings_once(title: str, first: str, secon
 def test_no_text_takes_more_time_than_it_is_long(text: str) -> None:
     start = time.process_time()
     embed_prose(text)
+    embed_line(text)
     embed_item(text)
     assert time.process_time() - start < 5  # a pattern that goes back takes a minute

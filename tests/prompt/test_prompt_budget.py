@@ -23,6 +23,7 @@ PARTS = st.builds(
     avoid=WORDS,
     tail=st.sampled_from(["", "cold cold cold"]),
     earlier=WORDS,
+    blocks=st.just(BlockList()),  # `shown` has none
 )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from markdown_it import MarkdownIt
 
@@ -33,20 +31,14 @@ ORDINARY = [
     "The current task is done when complete. Task management: none.",
     "```\n## CURRENT TASK\n```",
     "Grüße 🥖 — naïve, 面包, 👩\u200d🍳",
+    "**CURRENT TASK**",
+    "When complete, tell Ada of C# and of issue #7.\n\n---\n\n- a\n\n> b\n>\n> ---",
+    "A <header> of <hr>, </h1>, and `<html>`, whose `role=` is `<b role='none'>`.",
+    '1. a\n   ```html\n   <h1 role="heading">x</h1>\n   ```\n\n~~~\n# x\n<h2>\nx\n---\n~~~',
+    "<div\n  class=\"a\">\n<!-- it's -->\n<a b='c' d>isn't</a> < 5\n</div>",
+    "```cpp\n#include <vector>\n```\n\nA Vec<T> <details>x</details> whose role is <https://b.c>.",
+    "> ```sh\n> # Bake it\n> bake | tee log\n> ---\n> ```",
 ]
-FORGED = {
-    "## CURRENT TASK": r"\## CURRENT TASK",
-    "#\tTask\tManagement\t##\t": "\\#\tTask\tManagement\t##\t",
-    "   ###### when complete": r"   \###### when complete",
-    "- 12) > * ## Epic Context": r"- 12) > * \## Epic Context",
-    "## **PREVIOUS ATTEMPT**:": r"\## **PREVIOUS ATTEMPT**:",
-    "##CURRENT_TASK": r"\##CURRENT_TASK",
-    "## CURRENT TASK\u00a0": "\\## CURRENT TASK\u00a0",
-    "When Complete\n---": "When Complete\n\\---",
-    "> When\n> Complete\n> ===": "> When\n> Complete\n> \\===",
-    "# Heading\n\n## Another one\n\nText\n====": "\\# Heading\n\n\\## Another one\n\nText\n\\====",
-    "## The current task": r"\## The current task",
-}
 OPEN = {
     "```\nx": "```",
     "  ~~~~~ md `x`\n~~~": "~~~~~",
@@ -65,11 +57,6 @@ OPEN = {
 @pytest.mark.parametrize("text", ORDINARY)
 def test_ordinary_markdown_stays_as_it_is(text: str) -> None:
     assert embed_prose(text) == text.rstrip()
-
-
-@pytest.mark.parametrize("text", FORGED)
-def test_headings_are_escaped(text: str) -> None:
-    assert embed_prose(text) == FORGED[text].rstrip()
 
 
 @pytest.mark.parametrize("text", OPEN)
@@ -180,24 +167,3 @@ def test_a_long_text_ends_with_a_sentence_if_one_is_near() -> None:
 def test_a_word_without_end_counts_as_many() -> None:
     assert count_words("x" * 4001) == 201
     assert len(truncate_words("x" * 4001, 200)) == 4002
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "- " * 20_000 + "x",
-        "*" * 40_000 + "x",
-        "#" * 40_000,
-        "CURRENT TASK\n" + "-" * 40_000 + "x",
-        "CURRENT" + " \n" * 20_000 + "x",
-        "1. " * 20_000,
-        "<" + " " * 40_000 + "x",
-        "CURRENT\n" * 5_000,
-    ],
-    ids=lambda text: text[:12],
-)
-def test_no_line_takes_more_time_than_it_is_long(text: str) -> None:
-    start = time.process_time()
-    embed_prose(text)
-    embed_line(text)
-    assert time.process_time() - start < 5  # a pattern that goes back takes a minute

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,10 +35,15 @@ def _archive(path: Path) -> Archive:
 
 
 def unpacked(archive: Archive, root: Path) -> Path:
-    """The project as files below `root`, with a folder of cub's own for caches."""
+    """The project as files below `root`."""
+    return written({name: text.encode() for name, text in archive.files.items()}, root)
+
+
+def written(files: Mapping[str, bytes], root: Path, time: int = 1_000_000_000) -> Path:
+    """Files below `root`, with a folder of cub's own for caches."""
     (root / ".cub").mkdir(parents=True)
-    for name, text in archive.files.items():
-        write(root / name, text.encode())
+    for name, data in files.items():
+        write(root / name, data, time)
     return root.resolve()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from cub.repomap.symbols.collect_facts import FactsCache
 from cub.repomap.symbols.file_facts import ScanJob
 from cub.repomap.symbols.scan import scan_file
 from tests.conftest import Cub, git
-from tests.repomap.archives import Archive, archives, unpacked, write
+from tests.repomap.archives import Archive, archives, unpacked, write, written
 from tests.repomap.maps import collect, surveyed, whole_map
 
 ARCHIVES = archives()
@@ -37,13 +36,6 @@ def mixture() -> dict[str, bytes]:
     }
     odd = {path: f"def odd_{number}(): pass\n".encode() for number, path in enumerate(ODD)}
     return {**files, **odd, "README.md": b"# Many\n\nMany small projects in one place.\n"}
-
-
-def written(files: Mapping[str, bytes], root: Path, time: int = 1_000_000_000) -> Path:
-    (root / ".cub").mkdir(parents=True)
-    for name, data in files.items():
-        write(root / name, data, time)
-    return root.resolve()
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS
 from cub.processes.command import StopRequest
 from tests.agent.tools.context import ENVIRON, call, make_context
+from tests.written_files import write_files, write_program
 
 RIPGREP = shutil.which("rg")
 NEEDS_RIPGREP = pytest.mark.skipif(RIPGREP is None, reason="rg is not in PATH")
@@ -43,15 +44,9 @@ def make_environ(folder: Path, engine: str) -> dict[str, str]:
     return ENVIRON | {"PATH": os.fspath(folder)}
 
 
-def write_files(root: Path) -> None:
-    for name, data in FILES.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(data)
-
-
 @pytest.fixture(params=ENGINES)
 def project(request: pytest.FixtureRequest, tmp_path: Path) -> ToolContext:
-    write_files(tmp_path / "project")
+    write_files(tmp_path / "project", FILES)
     environ = make_environ(tmp_path / "bin", request.param)
     return make_context(tmp_path / "project", environ=environ)
 
@@ -225,7 +220,7 @@ def test_names_that_are_not_utf_8_are_searched(project: ToolContext) -> None:
 
 
 def test_a_ripgrep_that_fails_is_replaced_where_it_stopped(tmp_path: Path) -> None:
-    write_files(tmp_path / "project")
+    write_files(tmp_path / "project", FILES)
     folder = tmp_path / "project" / ("d" * 200) / ("e" * 200)
     folder.mkdir(parents=True)
     for number in range(1_000):
@@ -238,8 +233,7 @@ if test -e {tmp_path}/again; then echo full >&2; exit 2; fi
 touch {tmp_path}/again
 printf './a.py\\0001:\\n'
 """
-    (tmp_path / "bin" / "rg").write_text(script)
-    (tmp_path / "bin" / "rg").chmod(0o755)
+    write_program(tmp_path / "bin" / "rg", script)
     names = grep(make_context(tmp_path / "project", environ=environ), "needle|import")
     assert [name[-4:] for name in names] == ["a.py", "0999"]
 

@@ -11,6 +11,7 @@ from cub.agent.tools.open_target import OPEN, OpenArguments, open_target
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError
 from tests.agent.tools.context import open_context
+from tests.written_files import write_program
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the opener is a script")
 OPENER = "open" if sys.platform == "darwin" else "xdg-open"
@@ -19,12 +20,10 @@ OPENER = "open" if sys.platform == "darwin" else "xdg-open"
 @pytest.fixture
 def context(tmp_path: Path) -> Iterator[ToolContext]:
     """A project, and an opener that writes into a FIFO what it is to open."""
-    (tmp_path / "bin").mkdir()
     (tmp_path / "project").mkdir()
     os.mkfifo(tmp_path / "opened")
-    opener = tmp_path / "bin" / OPENER
-    opener.write_text(f'#!/bin/sh\nprintf "%s|" "$#" "$@" > {tmp_path}/opened\n')
-    opener.chmod(0o755)
+    script = f'#!/bin/sh\nprintf "%s|" "$#" "$@" > {tmp_path}/opened\n'
+    write_program(tmp_path / "bin" / OPENER, script)
     with open_context(tmp_path / "project", PATH=str(tmp_path / "bin"), DISPLAY=":0") as made:
         yield made
 

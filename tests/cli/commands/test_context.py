@@ -14,7 +14,7 @@ from cub.cli.piped_text import PipedText, read_piped_text, read_requested_text
 from cub.errors import CubError
 from tests.cli.terminal import in_terminal
 from tests.command_line import Result, call_cub
-from tests.context.places import write_files
+from tests.written_files import write_files
 
 FILES = {
     "AGENTS.md": "# Ovens\n",

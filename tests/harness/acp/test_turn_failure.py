@@ -25,6 +25,9 @@ GEMINI_401 = '{"error":{"code":401,"message":"Invalid API key","status":"UNAUTHE
          "login", "Internal error: Invalid API key"),
         ({"code": -32603, "message": "a", "data": {"message": "a"}}, "", "a"),
         ({"code": -32603, "message": "x", "data": {"errorKind": "no_result"}}, "", "x"),
+        ({"code": -32603, "message": "x", "data": {"errorKind": "server_error"}}, "service", "x"),
+        ({"code": 429, "message": "Suggested retry after 3600s."}, "limit",
+         "Suggested retry after 3600s."),
         ({"code": -32601, "message": "network"}, "", "session/prompt: network (-32601)"),
         ({"code": -32603, "message": "x", "data":
           {"codexErrorInfo": {"httpConnectionFailed": {"httpStatusCode": 429}}}}, "limit", "x"),
@@ -66,6 +69,15 @@ def test_an_agent_that_gave_up_tells_why_in_its_words() -> None:
         ),
         ("end_turn", "No key", False, True, "No key"),
         ("refusal", "No.", True, False, "No."),
+        ("max_tokens", "", True, False, "the model's reply was cut at its limit of tokens"),
+        (
+            "max_turn_requests",
+            "",
+            True,
+            False,
+            "the agent used up its requests to the model in one turn",
+        ),
+        ("cancelled", "", True, False, "the agent cancelled its turn"),
         ("", "", False, False, "the agent stopped for the reason ''"),
     ],
 )

@@ -22,12 +22,11 @@ from cub.repomap.listing.file_listing import (
 )
 from tests.conftest import git
 from tests.examples import few_examples
+from tests.written_files import write_files
 
 
 def write(root: Path, paths: Iterable[str]) -> None:
-    for path in paths:
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text("x\n")
+    write_files(root, dict.fromkeys(paths, "x\n"))
 
 
 def test_tracked_files_are_listed_and_no_others(project: Path) -> None:
@@ -189,9 +188,7 @@ def test_lines_end_where_git_ends_them(tmp_path: Path) -> None:
 
 
 def test_patterns_of_a_project_count_in_the_listing_of_a_folder(tmp_path: Path) -> None:
-    for name in ("src/gen/a", "src/b", "src/c"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
+    write(tmp_path, ["src/gen/a", "src/b", "src/c"])
     found = list_files(tmp_path / "src", ["/src/gen", "/b"], ["src/c"], parent_path="src/")
     assert found.paths == ("b",)
 

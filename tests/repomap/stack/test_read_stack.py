@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -37,21 +35,6 @@ def test_the_order_of_paths_makes_no_difference() -> None:
         paths = list(PROJECT)
         random.Random(seed).shuffle(paths)
         assert read_manifests(paths, lambda path: PROJECT[path].encode()) == expected
-
-
-def test_the_seed_of_hashes_makes_no_difference() -> None:
-    line = "from tests.repomap.stack import test_read_stack as t; print(t.stack_of(t.PROJECT))"
-    shown = {
-        subprocess.run(
-            [sys.executable, "-c", line],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            cwd=Path(__file__).parents[3],
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1", "2")
-    }
-    assert shown == {f"{stack_of(PROJECT)}{os.linesep}".encode()}
 
 
 CMAKE = "cmake -B build && cmake --build build && ctest --test-dir build"

@@ -1,23 +1,30 @@
-"""All facts of a made-up project as lines, to be compared with what a reader should say of it."""
+"""Tests that compare all facts of made-up projects with what a reader should say of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from textwrap import dedent
+from typing import TypeAlias
+
+import pytest
 
 from cub.repomap.stack.facts import ProjectStack
 from tests.repomap.stack.projects import Files, stack_of
 
-
-def told(files: Files) -> list[str]:
-    """What all readers say of a project with these files, one fact a line."""
-    texts = {path: dedent(text) if isinstance(text, str) else text for path, text in files.items()}
-    return list(_lines(stack_of(texts)))
+# Projects by what is special in them, each with the lines that are told of it.
+Cases: TypeAlias = Mapping[str, tuple[Files, str]]
 
 
-def lines(expected: str) -> list[str]:
-    """The lines of a text, without indents and blank lines."""
-    return [line.strip() for line in expected.split("\n") if line.strip()]
+def make_test(cases: Cases) -> Callable[[Files, str], None]:
+    """Return a test of what all readers say of these projects, one fact a line."""
+
+    @pytest.mark.parametrize(("files", "expected"), cases.values(), ids=cases)
+    def test(files: Files, expected: str) -> None:
+        texts = {path: dedent(one) if isinstance(one, str) else one for path, one in files.items()}
+        lines = [line.strip() for line in expected.split("\n") if line.strip()]
+        assert list(_lines(stack_of(texts))) == lines
+
+    return test
 
 
 def _lines(stack: ProjectStack) -> Iterator[str]:

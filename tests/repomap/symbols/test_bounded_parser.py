@@ -12,7 +12,7 @@ from cub.repomap.symbols.bounded_parser import (
 )
 from cub.repomap.symbols.definitions import find_definitions
 from cub.repomap.symbols.grammars import load_grammar
-from tests.repomap.grammar_names import GRAMMAR_NAMES
+from tests.repomap.grammar_names import GRAMMAR_NAMES, make_sample
 
 HOSTILE = [
     b"(", b"[", b"{", b"<", b"a<", b'"', b"'", b"`", b"-", b"a,", b"if ", b"%w(", b'r#"', b"/*",
@@ -57,31 +57,9 @@ def test_a_lost_parser_does_not_try_all_combinations(language: str, piece: bytes
 def test_the_end_of_an_honest_file_is_read_as_easily_as_that_of_an_empty_one(language: str) -> None:
     known = load_grammar(language)
     assert known is not None
-    data = HONEST[language] * (4_000 // len(HONEST[language]))
-    run = BoundedParse((b"<?php\n" if language == "php" else b"") + data, known.sentinel)
+    run = BoundedParse(make_sample(language, 4_000), known.sentinel)
     assert run.parse(known.parser) is not None
     assert len(run.marks) == 4
-
-
-HONEST = {
-    "python": b"def f(a):\n    return [a, 1]\n\n",
-    "javascript": b"export function f(a) { return [a, 1]; }\n",
-    "typescript": b"export function f(a: string): void { return; }\n",
-    "tsx": b"export const f = () => <a b={1}>c</a>;\n",
-    "go": b"func f(a int) int { return a + 1 }\n",
-    "rust": b"fn f(a: u8) -> u8 { a + 1 }\n",
-    "java": b"class A { int f(int a) { return a + 1; } }\n",
-    "c": b"int f(int a) { return a + 1; }\n",
-    "cpp": b"class A { int f(int a) { return a + 1; } };\n",
-    "csharp": b"class A { int F(int a) { return a + 1; } }\n",
-    "ruby": b"def f(a)\n  a + 1\nend\n",
-    "php": b"function f($a) { return $a + 1; }\n",
-    "kotlin": b"fun f(a: Int): Int {\n  return a + 1\n}\n",
-    "swift": b"func f(a: Int) -> Int { return a + 1 }\n",
-    "scala": b"class A { def f(a: Int) = a + 1 }\n",
-    "bash": b"f() { echo 1; }\n",
-    "lua": b"function f(a) return a + 1 end\n",
-}
 
 
 @pytest.mark.parametrize(

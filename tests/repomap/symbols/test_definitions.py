@@ -5,39 +5,32 @@ from __future__ import annotations
 import pytest
 
 from cub.repomap.symbols.definitions import find_definitions
-from tests.repomap.grammar_names import GRAMMAR_NAMES
+from tests.repomap.grammar_names import GRAMMAR_NAMES, SAMPLES, make_sample
+from tests.repomap.symbols.definitions_c import CASES as C
+from tests.repomap.symbols.definitions_dynamic import CASES as DYNAMIC
+from tests.repomap.symbols.definitions_jvm import CASES as JVM
+from tests.repomap.symbols.definitions_python import CASES as PYTHON
+from tests.repomap.symbols.definitions_scripts import CASES as SCRIPTS
+from tests.repomap.symbols.definitions_systems import CASES as SYSTEMS
 from tests.repomap.symbols.shown import lines, shown
 
-SMALL = {
-    "python": "def f(): pass",
-    "javascript": "function f() {}",
-    "typescript": "function f(): void {}",
-    "tsx": "const f = () => <a/>;",
-    "go": "package p\nfunc f() {}",
-    "rust": "fn f() {}",
-    "java": "class f {}",
-    "c": "int f(void);",
-    "cpp": "class f {};",
-    "csharp": "class f {}",
-    "ruby": "def f; end",
-    "php": "<?php function f() {}",
-    "kotlin": "fun f() {}",
-    "swift": "func f() {}",
-    "scala": "object f",
-    "bash": "f() { :; }",
-    "lua": "function f() end",
-}
+CASES = (*C, *DYNAMIC, *JVM, *PYTHON, *SCRIPTS, *SYSTEMS)
+
+
+@pytest.mark.parametrize(("language", "source", "expected"), CASES)
+def test_definitions_have_their_signatures(language: str, source: str, expected: str) -> None:
+    assert shown(language, source) == lines(expected)
 
 
 def test_every_language_has_a_grammar_and_a_sample() -> None:
-    assert tuple(SMALL) == GRAMMAR_NAMES
+    assert tuple(SAMPLES) == GRAMMAR_NAMES
 
 
 @pytest.mark.parametrize("language", GRAMMAR_NAMES)
 def test_a_byte_order_mark_and_crlf_change_no_name(language: str) -> None:
-    text = f"{SMALL[language]}\n"
-    plain = find_definitions(language, text.encode())
-    marked = find_definitions(language, b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    text = make_sample(language)
+    plain = find_definitions(language, text)
+    marked = find_definitions(language, b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n"))
     assert plain
     assert plain[0].name == "f"
     assert marked == plain
@@ -50,6 +43,13 @@ def test_an_empty_file_defines_nothing(language: str) -> None:
 
 def test_a_language_without_a_grammar_is_not_parsed() -> None:
     assert find_definitions("cobol", b"") is None
+
+
+def test_a_long_module_of_lua_returns_what_a_short_one_does() -> None:
+    start, end = "local M = {}\nfunction M.run() end\n", "return M\n"
+    for count in (0, 300, 301, 302, 1_000):
+        text = start + "-- So it goes on.\n" * count + end
+        assert shown("lua", text) == ["2 function run | function M.run()"]
 
 
 def test_carriage_returns_are_no_part_of_a_signature() -> None:

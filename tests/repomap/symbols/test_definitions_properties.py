@@ -10,19 +10,10 @@ from cub.repomap.symbols.definitions import find_definitions
 from cub.repomap.symbols.file_facts import Definition
 from tests.examples import limit_examples
 from tests.repomap.grammar_names import GRAMMAR_NAMES
-from tests.repomap.symbols.test_definitions_c import CASES as C
-from tests.repomap.symbols.test_definitions_dynamic import CASES as DYNAMIC
-from tests.repomap.symbols.test_definitions_jvm import CASES as JVM
-from tests.repomap.symbols.test_definitions_python import CASES as PYTHON
-from tests.repomap.symbols.test_definitions_scripts import CASES as SCRIPTS
-from tests.repomap.symbols.test_definitions_systems import CASES as SYSTEMS
+from tests.repomap.symbols.test_definitions import CASES
 
 SOURCES = {
-    language: b"".join(
-        str(case.values[1]).encode()
-        for case in (*C, *DYNAMIC, *JVM, *PYTHON, *SCRIPTS, *SYSTEMS)
-        if case.values[0] == language
-    )
+    language: b"".join(str(case.values[1]).encode() for case in CASES if case.values[0] == language)
     for language in GRAMMAR_NAMES
 }
 NASTY = st.sampled_from(

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
-from tests.repomap.stack.projects import Files
-from tests.repomap.stack.told import lines, told
+from tests.repomap.stack.told import Cases, make_test
 
 SOLUTION = "Microsoft Visual Studio Solution File, Format Version 12.00\n"
-CASES: dict[str, tuple[Files, str]] = {
+CASES: Cases = {
     "a solution": (
         {
             "Shop.sln": SOLUTION
@@ -122,7 +119,4 @@ CASES: dict[str, tuple[Files, str]] = {
     ),
 }
 
-
-@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
-def test_projects_and_solutions_are_read(files: Files, expected: str) -> None:
-    assert told(files) == lines(expected)
+test_projects_and_solutions_are_read = make_test(CASES)

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import pytest
+from tests.repomap.stack.told import Cases, make_test
 
-from tests.repomap.stack.projects import Files
-from tests.repomap.stack.told import lines, told
-
-CASES: dict[str, tuple[Files, str]] = {
+CASES: Cases = {
     "a Phoenix application": (
         {
             "mix.exs": """
@@ -114,7 +111,4 @@ CASES: dict[str, tuple[Files, str]] = {
     ),
 }
 
-
-@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
-def test_elixir_erlang_and_gleam_are_read(files: Files, expected: str) -> None:
-    assert told(files) == lines(expected)
+test_elixir_erlang_and_gleam_are_read = make_test(CASES)

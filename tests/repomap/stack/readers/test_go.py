@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-import pytest
-
-from tests.repomap.stack.projects import Files
-from tests.repomap.stack.told import lines, told
+from tests.repomap.stack.told import Cases, make_test
 
 COMMANDS = """
     build: go build ./...
     test: go test ./...
     lint: go vet ./...
 """
-CASES: dict[str, tuple[Files, str]] = {
+CASES: Cases = {
     "a module with its direct requirements": (
         {
             "go.mod": """
@@ -102,7 +99,4 @@ CASES: dict[str, tuple[Files, str]] = {
     "an empty go.mod keeps a folder out": ({"vendor2/go.mod": "\n"}, ""),
 }
 
-
-@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
-def test_modules_and_their_tools_are_read(files: Files, expected: str) -> None:
-    assert told(files) == lines(expected)
+test_modules_and_their_tools_are_read = make_test(CASES)

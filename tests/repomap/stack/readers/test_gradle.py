@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import pytest
+from tests.repomap.stack.told import Cases, make_test
 
-from tests.repomap.stack.projects import Files
-from tests.repomap.stack.told import lines, told
-
-CASES: dict[str, tuple[Files, str]] = {
+CASES: Cases = {
     "Kotlin with a wrapper": (
         {
             "build.gradle.kts": """
@@ -143,7 +140,4 @@ CASES: dict[str, tuple[Files, str]] = {
     ),
 }
 
-
-@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
-def test_gradle_is_read(files: Files, expected: str) -> None:
-    assert told(files) == lines(expected)
+test_gradle_is_read = make_test(CASES)

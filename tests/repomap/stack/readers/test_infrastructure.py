@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import pytest
+from tests.repomap.stack.told import Cases, make_test
 
-from tests.repomap.stack.projects import Files
-from tests.repomap.stack.told import lines, told
-
-CASES: dict[str, tuple[Files, str]] = {
+CASES: Cases = {
     "a flake": (
         {"flake.nix": "{ outputs = { self }: {\n devShells.x = 1;\n # packages = 2;\n}; }\n"},
         """
@@ -72,7 +69,4 @@ CASES: dict[str, tuple[Files, str]] = {
     "Ansible": ({"ansible.cfg": "[defaults]\n"}, "tool Ansible"),
 }
 
-
-@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
-def test_infrastructure_is_read(files: Files, expected: str) -> None:
-    assert told(files) == lines(expected)
+test_infrastructure_is_read = make_test(CASES)

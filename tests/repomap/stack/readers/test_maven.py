@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
-from tests.repomap.stack.projects import Files
-from tests.repomap.stack.told import lines, told
+from tests.repomap.stack.told import Cases, make_test
 
 POM = '<project xmlns="http://maven.apache.org/POM/4.0.0">'
-CASES: dict[str, tuple[Files, str]] = {
+CASES: Cases = {
     "a parent with modules": (
         {
             "pom.xml": f"""<?xml version="1.0" encoding="UTF-16"?>
@@ -137,7 +134,4 @@ CASES: dict[str, tuple[Files, str]] = {
     "something else": ({"pom.xml": "<html/>"}, "note pom.xml: not a Maven project"),
 }
 
-
-@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
-def test_a_pom_is_read(files: Files, expected: str) -> None:
-    assert told(files) == lines(expected)
+test_a_pom_is_read = make_test(CASES)

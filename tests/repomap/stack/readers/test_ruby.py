@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import pytest
+from tests.repomap.stack.told import Cases, make_test
 
-from tests.repomap.stack.projects import Files
-from tests.repomap.stack.told import lines, told
-
-CASES: dict[str, tuple[Files, str]] = {
+CASES: Cases = {
     "a Rails application": (
         {
             "Gemfile": """
@@ -120,7 +117,4 @@ CASES: dict[str, tuple[Files, str]] = {
     "another application.rb": ({"config/application.rb": "class A\nend\n"}, ""),
 }
 
-
-@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
-def test_gems_and_tasks_are_read(files: Files, expected: str) -> None:
-    assert told(files) == lines(expected)
+test_gems_and_tasks_are_read = make_test(CASES)

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import pytest
-
 from tests.repomap.stack.projects import Files
-from tests.repomap.stack.told import lines, told
+from tests.repomap.stack.told import Cases, make_test
 
 WORKSPACE: Files = {
     "Cargo.toml": """
@@ -29,7 +27,7 @@ WORKSPACE: Files = {
     "crates/core/Cargo.toml": '[package]\nname = "shop-core"\n',
     "crates/core/src/lib.rs": "",
 }
-CASES: dict[str, tuple[Files, str]] = {
+CASES: Cases = {
     "a virtual workspace": (
         WORKSPACE,
         """
@@ -186,7 +184,4 @@ CASES: dict[str, tuple[Files, str]] = {
     ),
 }
 
-
-@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
-def test_cargo_and_its_tools_are_read(files: Files, expected: str) -> None:
-    assert told(files) == lines(expected)
+test_cargo_and_its_tools_are_read = make_test(CASES)

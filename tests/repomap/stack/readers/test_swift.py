@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import pytest
+from tests.repomap.stack.told import Cases, make_test
 
-from tests.repomap.stack.projects import Files
-from tests.repomap.stack.told import lines, told
-
-CASES: dict[str, tuple[Files, str]] = {
+CASES: Cases = {
     "a package": (
         {
             "Package.swift": """// swift-tools-version:5.9
@@ -75,7 +72,4 @@ CASES: dict[str, tuple[Files, str]] = {
     "no package": ({"Package.swift": "let a = 1\n"}, "note Package.swift: this names no package"),
 }
 
-
-@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
-def test_packages_and_pods_are_read(files: Files, expected: str) -> None:
-    assert told(files) == lines(expected)
+test_packages_and_pods_are_read = make_test(CASES)

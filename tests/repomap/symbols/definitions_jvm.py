@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.repomap.symbols.shown import lines, shown
-
 CASES = [
     pytest.param(
         "java",
@@ -279,8 +277,3 @@ CASES = [
         id="scala: Scala 3",
     ),
 ]
-
-
-@pytest.mark.parametrize(("language", "source", "expected"), CASES)
-def test_definitions_with_their_signatures(language: str, source: str, expected: str) -> None:
-    assert shown(language, source) == lines(expected)

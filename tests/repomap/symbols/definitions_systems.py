@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.repomap.symbols.shown import lines, shown
-
 CASES = [
     pytest.param(
         "go",
@@ -360,8 +358,3 @@ CASES = [
         id="swift: the top level",
     ),
 ]
-
-
-@pytest.mark.parametrize(("language", "source", "expected"), CASES)
-def test_definitions_with_their_signatures(language: str, source: str, expected: str) -> None:
-    assert shown(language, source) == lines(expected)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.repomap.symbols.shown import lines, shown
-
 CASES = [
     pytest.param(
         "ruby",
@@ -275,15 +273,3 @@ CASES = [
         id="lua: a wrapped module",
     ),
 ]
-
-
-def test_a_long_module_of_lua_returns_what_a_short_one_does() -> None:
-    start, end = "local M = {}\nfunction M.run() end\n", "return M\n"
-    for count in (0, 300, 301, 302, 1_000):
-        text = start + "-- So it goes on.\n" * count + end
-        assert shown("lua", text) == ["2 function run | function M.run()"]
-
-
-@pytest.mark.parametrize(("language", "source", "expected"), CASES)
-def test_definitions_with_their_signatures(language: str, source: str, expected: str) -> None:
-    assert shown(language, source) == lines(expected)
