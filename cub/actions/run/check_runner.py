@@ -138,7 +138,7 @@ class CheckRunner:
         end = captured.result
         if log:
             log.write(f"\n[exit {end.exit_code}, {end.seconds:.1f} s {end.cause}]\n".encode())
-        text = _read_output(place, captured.output)
+        text = _read_output(place, captured.out)
         tail = take_tail(text, MAX_TAIL)
         if end.cause:
             return CheckResult(command, None, end.seconds, end.cause, (), tail)

@@ -53,7 +53,7 @@ def _run_command(
     end = captured.result
     if end.exit_code == 0 and not end.cause:
         return None
-    text = mask_text(to_plain_text(captured.output.decode("utf-8", "replace")))
+    text = mask_text(to_plain_text(captured.out.decode("utf-8", "replace")))
     code = 128 + end.signal if end.signal else end.exit_code
     reason = f"`{command}` of run.setup failed: {end.cause or f'exit code {code}'}"
     return CheckResult(
