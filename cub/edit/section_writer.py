@@ -157,7 +157,7 @@ def _make_document(document: Document, cut: _Cut) -> Document:
 
 def _find_cut_fault(document: Document, section: Section | None, cut: _Cut) -> str:
     start = count_lines(cut.before.removeprefix(BOM))
-    after = document.replace_data(cut.data, start)
+    after = document.replace_data(cut.data)
     end = len(after.lines) - count_lines(cut.after)
     try:
         return find_fault(document, section, after, (start, end))

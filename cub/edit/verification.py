@@ -46,7 +46,7 @@ def describe_open_block(document: Document) -> str:
     """Describe the block that is open at the end and would swallow more text; "" if none."""
     lines = len(document.lines)
     start = document.boundaries.find_at_or_above(lines - 1) if lines else 0
-    probed = document.replace_data(document.data + _PROBE, start)
+    probed = document.replace_data(document.data + _PROBE)
     last = probed.boundaries.parse_blocks_between(start, len(probed.lines))[-1]
     if last.start == len(probed.lines) - 1:
         return ""
