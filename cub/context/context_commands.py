@@ -22,7 +22,7 @@ from cub.processes.command import (
     TimeLimits,
     make_shell_command,
 )
-from cub.processes.runner import run_and_capture
+from cub.processes.runner import run_and_capture_streams
 from cub.project.setting_kinds import parse_byte_count, parse_seconds
 from cub.project.settings import COMMAND_KEYS, DEFAULT_CONTEXT_OUTPUT, DEFAULT_CONTEXT_TIMEOUT
 
@@ -261,7 +261,7 @@ def run_context_command(
     process = make_shell_command(line, environment.folder, variables, mark=environment.mark)
     process = environment.confine(process) if environment.confine else process
     limits = TimeLimits(command.timeout, None, _GRACE)
-    captured = run_and_capture(process, limits, stop, command.max_output, merges_streams=False)
+    captured = run_and_capture_streams(process, limits, stop, command.max_output)
     streams = (clean_output(data) for data in (captured.out, captured.err))
     text = "\n\n".join(filter(None, streams))
     return CommandOutput(command, captured.result, text, captured.left_out, captured.total)

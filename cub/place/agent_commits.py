@@ -17,7 +17,7 @@ from cub.git.process import split_nul, strip_git_variables
 from cub.place.place import Place
 from cub.place.place_settings import Base
 from cub.processes.command import CommandSpec, TimeLimits
-from cub.processes.runner import run_and_capture
+from cub.processes.runner import run_and_capture_streams
 
 _GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 _LIMITS = TimeLimits(60.0, None)
@@ -79,9 +79,7 @@ def _run(
     """Return the output of git in the agent's repository. Raises CubError if it fails."""
     folder, git = place.get_inner_top(place.tree), place.tree
     command = CommandSpec((*_GIT, *words), folder, strip_git_variables(environ), stdin)
-    captured = run_and_capture(
-        place.confine(command, git), _LIMITS, None, _MAX_PACK, merges_streams=False
-    )
+    captured = run_and_capture_streams(place.confine(command, git), _LIMITS, None, _MAX_PACK)
     end = captured.result
     if end.exit_code or end.signal or end.cause or end.start_error or captured.left_out:
         raise CubError(f"git {words[0]} failed in the agent's tree")

@@ -16,7 +16,7 @@ from cub.masking import mask_text
 from cub.place.place import Place
 from cub.place.tree import update_tree
 from cub.processes.command import CommandSpec, StopRequest, TimeLimits
-from cub.processes.runner import run_and_capture
+from cub.processes.runner import run_and_capture_streams
 
 _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
 _MAX_OUTPUT = 4000  # characters of what git and its hooks print
@@ -82,7 +82,7 @@ def _run(
     folder = place.get_inner_top(place.checks)
     command = CommandSpec(argv, folder, strip_git_variables(environ), stdin)
     confined = place.confine(command, place.checks)
-    captured = run_and_capture(confined, limits, stop, _MAX_BYTES, merges_streams=False)
+    captured = run_and_capture_streams(confined, limits, stop, _MAX_BYTES)
     end = captured.result
     text = to_plain_text((captured.out + captured.err).decode("utf-8", "replace")).strip()
     if end.cause:

@@ -7,6 +7,7 @@ import selectors
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from io import FileIO
 from typing import BinaryIO, NamedTuple, Self, cast
 
@@ -251,3 +252,6 @@ def run_and_capture(
     out, err = bytes(ends["out"].first) + out, bytes(ends["err"].first) + err
     total, left_out = (sum(getattr(end, n) for end in ends.values()) for n in ("total", "left_out"))
     return CapturedOutput(running.result, out, err, total, left_out)
+
+
+run_and_capture_streams = partial(run_and_capture, merges_streams=False)

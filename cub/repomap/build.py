@@ -66,7 +66,7 @@ def build_map_text(context: MapContext, settings: MapSettings, header_tokens: in
         return last
     from cub.repomap.render.map_body import render_map_body
 
-    repo_map = _survey_files(context, _classify_files(listing, settings))
+    repo_map = _survey_files(context, listing, settings)
     body = render_map_body(repo_map, settings.tokens, header_tokens)
     map_text = MapText(body, repo_map.omissions)
     context.progress(1, 1, STEP_RENDERING)
@@ -96,7 +96,7 @@ def _save_map_text(folder: Path, key: str, map_text: MapText) -> None:
 
 def build_repo_map(context: MapContext, settings: MapSettings) -> RepoMap:
     """Return all that is known, for callers that want more than fits."""
-    return _survey_files(context, _classify_files(_list_files(context, settings), settings))
+    return _survey_files(context, _list_files(context, settings), settings)
 
 
 def _list_files(context: MapContext, settings: MapSettings) -> FileListing:
@@ -105,20 +105,16 @@ def _list_files(context: MapContext, settings: MapSettings) -> FileListing:
     )
 
 
-def _classify_files(listing: FileListing, settings: MapSettings) -> ClassifiedFiles:
-    from cub.repomap.symbols.scan import classify_files
-
-    return classify_files(listing, symbols=settings.symbols)
-
-
-def _survey_files(context: MapContext, files: ClassifiedFiles) -> RepoMap:
+def _survey_files(context: MapContext, listing: FileListing, settings: MapSettings) -> RepoMap:
     """Read the files, in several processes if that pays off."""
     from cub.repomap.symbols.collect_facts import FactsCache, FactsCollector
+    from cub.repomap.symbols.scan import classify_files
     from cub.repomap.workers import Workers, count_workers
 
+    files = classify_files(listing, symbols=settings.symbols)
     cache = FactsCache(context.cache_folder / FACTS_FILE, _make_version(), context.write_cache)
-    collector = FactsCollector(files.listing.root, files.scan_jobs, cache, context.progress)
-    with Workers(count_workers(collector.scan_bytes, len(files.listing.files))) as workers:
+    collector = FactsCollector(listing.root, files.scan_jobs, cache, context.progress)
+    with Workers(count_workers(collector.scan_bytes, len(listing.files))) as workers:
         collector.start(workers)
         get_structure = _start_structure(files, workers, here=collector.is_parallel)
         from cub.repomap.repo_map import assemble_repo_map  # while other processes read

@@ -20,7 +20,7 @@ from cub.place.place_kind import try_kind
 from cub.place.place_settings import MAILBOX, Base, PlaceSettings
 from cub.place.walls import PlaceKind
 from cub.processes.command import CommandSpec, TimeLimits
-from cub.processes.runner import run_and_capture
+from cub.processes.runner import run_and_capture_streams
 from tests.agents.conftest import find_agent
 from tests.conftest import git
 from tests.model_server.faults import ModelServer, Reply
@@ -118,8 +118,8 @@ def _run(
     command = harness.build_command(request)
     command.write_files(place.folder.mailbox)
     spec = CommandSpec(command.argv, root, environ, command.stdin)
-    found = run_and_capture(
-        place.confine(spec, place.tree), TimeLimits(wall=60), None, 2_000_000, merges_streams=False
+    found = run_and_capture_streams(
+        place.confine(spec, place.tree), TimeLimits(wall=60), None, 2_000_000
     )
     transcript, reader = Transcript(), harness.open_reader()
     for event in (*reader.read(found.out), *reader.finish()):

@@ -14,7 +14,7 @@ from cub.context.context_commands import describe_failure
 from cub.errors import CubError
 from cub.installation import find_installation
 from cub.processes.command import CommandSpec, TimeLimits
-from cub.processes.runner import run_and_capture
+from cub.processes.runner import run_and_capture_streams
 
 MAX_CHARS = 100_000
 _HTML = ("text/html", "application/xhtml+xml")
@@ -59,9 +59,7 @@ def _convert_html(page: WebText, context: ToolContext) -> str:
     argv = (sys.executable, "-I", str(_CONVERTER), page.charset)
     command = CommandSpec(argv, context.folder, {}, page.data[:_MAX_HTML_BYTES])
     limits = TimeLimits(wall=_CONVERSION_SECONDS, grace=(0.1, 0.1))
-    streams = run_and_capture(
-        command, limits, context.stop, _MAX_MARKDOWN_BYTES, merges_streams=False
-    )
+    streams = run_and_capture_streams(command, limits, context.stop, _MAX_MARKDOWN_BYTES)
     if failure := describe_failure(streams.result, _CONVERSION_SECONDS):
         raise ToolError(f"the HTML of {page.url} can't be read: the conversion {failure}")
     text = streams.out.decode("utf-8", "replace")
