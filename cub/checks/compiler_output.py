@@ -42,36 +42,24 @@ GCC = make_parser(
 
 
 _KINDS = r"(?:SyntaxError|IndentationError|TabError)"
-_PYTHON_FILE = re.compile(r'  File "(.+)", line (\d+)')
-_PYTHON = re.compile(rf"{_KINDS}: .+")
-_NODE_FILE = re.compile(r"(?:file://)?((?:[A-Za-z]:)?[/\\].*:\d+)")
-_NODE = re.compile(r"SyntaxError(?: \[\w+\])?: .+")
-_MAX_DISTANCE = 5  # lines between a file's name and the error: the source line, a mark below it
-
-
-def _parse_below_file(
-    lines: Sequence[str], file: re.Pattern[str], error: re.Pattern[str]
-) -> Iterator[LocatedItem]:
-    """Yield the errors in lines near below the line of a file."""
-    place, place_number = "", -_MAX_DISTANCE
-    for number, line in enumerate(lines):
-        if match := file.fullmatch(line):
-            place, place_number = ":".join(match.groups()), number
-        elif number - place_number < _MAX_DISTANCE and error.fullmatch(line):
-            yield locate_item(number, "build", place, line)
-
-
+# Below the place are the source line and a mark, and a blank line if the file could not be parsed.
+_NODE_PLACE = r"(?:file://)?((?:[A-Za-z]:)?[/\\].*:\d+)\n.*\n\s*\^+\s*"
+_NODE_ERROR = r"(SyntaxError(?: \[\w+\])?: .+)"
 _SORRY = rf"Sorry: ({_KINDS}: .+) \(([^()]+), line (\d+)\)"  # of py_compile
 # After the place of the `require` of another file.
 _RUBY = r"(?:.*': )?((?:[A-Za-z]:)?[^\s:][^:]*:\d+): (syntax error.*?)(?: \(SyntaxError\))?"
 _SHELL = r"([^\s:][^:]*): (?:-c: )?(?:line )?(\d+): "
 _SHELL_ERROR = r"(Syntax error: .+|syntax error.*|unexpected EOF while looking for .+)"
 SYNTAX_ERRORS = (
-    OutputParser(
-        ("SyntaxError: ", "IndentationError: ", "TabError: "),
-        lambda lines: _parse_below_file(lines, _PYTHON_FILE, _PYTHON),
+    make_parser(
+        Rule("  File ", r'  File "(?P<file>.+)", line (?P<number>\d+)'),
+        Rule("Error: ", rf"({_KINDS}: .+)", "build {file}:{number} | {1}", within="file"),
+        Rule("", r"\S.*(?P<file>)"),  # between them are the source line, and a mark below it
     ),
-    OutputParser(("SyntaxError",), lambda lines: _parse_below_file(lines, _NODE_FILE, _NODE)),
+    make_parser(
+        Rule("SyntaxError", rf"{_NODE_PLACE}\n{_NODE_ERROR}", "build {1} | {2}"),
+        Rule("SyntaxError", rf"{_NODE_PLACE}\n\n{_NODE_ERROR}", "build {1} | {2}"),
+    ),
     make_parser(
         Rule("Sorry: ", _SORRY, "build {2}:{3} | {1}"),
         Rule(": syntax error", _RUBY, "build {1} | {2}"),

@@ -16,7 +16,6 @@ from cub.checks.output_rules import (
     OutputParser,
     Rule,
     find_first_match,
-    find_first_text,
     locate_item,
     make_parser,
     read_rules,
@@ -82,17 +81,11 @@ def _take_nested(below: Sequence[str]) -> Iterator[str]:
 MOCHA = OutputParser((" failing",), _parse_mocha)
 
 
-_JASMINE_SECTION = re.compile(r"(Failures|Pending|Suite error.*|\d+ specs?, .*):?")
-_MESSAGE = "  Message:"
-
-
-def _parse_jasmine(lines: Sequence[str]) -> Iterator[LocatedItem]:
-    for entry in _iter_entries(lines, _JASMINE_SECTION):
-        if entry.section == "Failures" and entry.below[:1] == [_MESSAGE]:
-            yield locate_item(entry.line, "test", entry.title, find_first_text(entry.below[1:]))
-
-
-JASMINE = OutputParser((_MESSAGE,), _parse_jasmine)
+JASMINE = make_parser(
+    Rule("Failures", r"(?P<failures>Failures):?"),
+    Rule("", r"(?:Pending|Suite error.*|\d+ specs?, .*):?(?P<failures>)"),
+    Rule("  Message:", r" *\d+\) (\S.*)\n  Message:", "test {1} | {text}", within="failures"),
+)
 
 
 _RSPEC_SECTION = re.compile(r"(Failures|Pending|Failed examples):.*")

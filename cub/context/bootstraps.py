@@ -145,5 +145,5 @@ def _run_file(bootstrap: Bootstrap, path: Path, environment: CommandEnvironment)
     if captured.result.cause:
         problem = f"was ended after {MAX_SECONDS} seconds"
     loss = f"{captured.left_out:,} of {captured.total:,} bytes of its output were left out"
-    text = clean_output(captured.output)
+    text = clean_output(captured.out)
     return BootstrapRun(bootstrap, text, problem, loss * bool(captured.left_out))

@@ -11,17 +11,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from functools import lru_cache
 from itertools import chain
 
-from cub.edit.blocks import (
-    Block,
-    BlockSpan,
-    parse_block_spans,
-    parse_blocks,
-    pause_garbage_collection,
-)
+from cub.edit.blocks import Block, parse_block_spans, parse_blocks, pause_garbage_collection
 
 # Whatever begins a fence or HTML of the conditions 1 to 5 (CommonMark 4.5, 4.6), and a little more.
 _OPENER = re.compile(r"^ {0,3}(?:```|~~~|<(?:[!?]|(?i:pre|script|style|textarea)))", re.MULTILINE)
@@ -43,19 +37,11 @@ class BlockBoundaries:
         # The pieces that the text is cut into so far begin in these lines, those in `_open` with
         # an opener in them, and with this HTML; the last one is still to be cut.
         self._pieces = [0]
-        self._open: dict[int, list[BlockSpan]] = {}
+        self._open: dict[int, list[Block]] = {}
 
     def __len__(self) -> int:
         """Return the number of lines of the text."""
         return len(self._starts)
-
-    def reuse_boundaries(self, other: BlockBoundaries, lines: int) -> None:
-        """Take over the boundaries of a text with the same first `lines` lines, at least one."""
-        if len(self._pieces) == 1 and self._text.startswith(other.get_text(0, lines)):
-            other._find_piece(lines - 1)
-            self._pieces = other._pieces[: max(1, bisect_left(other._pieces, lines))]
-            last = self._pieces[-1]
-            self._open = {piece: html for piece, html in other._open.items() if piece < last}
 
     def find_at_or_above(self, line: int) -> int:
         """Return the last boundary that is not below `line`."""
@@ -78,7 +64,7 @@ class BlockBoundaries:
         """Return the blocks between two boundaries."""
         return [block.shift(start) for block in parse_blocks(self.get_text(start, end))]
 
-    def find_html_blocks(self, line: int) -> tuple[range, list[BlockSpan]]:
+    def find_html_blocks(self, line: int) -> tuple[range, list[Block]]:
         """Return the lines of the piece around `line`, and the HTML blocks in it.
 
         A piece without an opener gives none: no comment begins a line in it.
@@ -127,7 +113,7 @@ class BlockBoundaries:
             end = offset + 1
         return 0
 
-    def _parse_opened(self, piece: int, opener: int) -> tuple[int, list[BlockSpan]]:
+    def _parse_opened(self, piece: int, opener: int) -> tuple[int, list[Block]]:
         """Return the first boundary found below an opener, and its piece's blocks above it."""
         # The opener's own line, however long, is always part of what is parsed: it is a block.
         first, begin = self._starts[piece], self._get_offset(self.get_line_number(opener) + 1)

@@ -15,28 +15,16 @@ if TYPE_CHECKING:
 
 
 class Block(NamedTuple):
-    """Describe a top-level block: its half-open line span, its kind, and its rendered content."""
+    """Describe a block: its half-open lines, its kind, and its rendered content if asked for."""
 
     start: int
     end: int
     kind: str
-    token_key: tuple[tuple[object, ...], ...]
+    token_key: tuple[tuple[object, ...], ...] = ()
 
     def shift(self, lines: int) -> Block:
         """Return the same block, `lines` lines further down."""
         return self._replace(start=self.start + lines, end=self.end + lines)
-
-
-class BlockSpan(NamedTuple):
-    """Describe where a top-level block is, half-open, and its kind."""
-
-    start: int
-    end: int
-    kind: str
-
-    def shift(self, lines: int) -> BlockSpan:
-        """Return the same span, `lines` lines further down."""
-        return BlockSpan(self.start + lines, self.end + lines, self.kind)
 
 
 @cache
@@ -53,14 +41,11 @@ def parse_blocks(text: str) -> tuple[Block, ...]:
         return tuple(_make_block(group) for group in _iter_top_level(_parse_tokens(text)))
 
 
-def parse_block_spans(text: str) -> list[BlockSpan]:
+def parse_block_spans(text: str) -> list[Block]:
     """Return the top-level blocks of `text` without what is in them."""
     with pause_garbage_collection():
-        return [
-            BlockSpan(*_get_lines(t), t.type)
-            for t in _parse_tokens(text)
-            if not t.level and t.nesting >= 0
-        ]
+        tokens = _parse_tokens(text)
+        return [Block(*_get_lines(t), t.type) for t in tokens if not t.level and t.nesting >= 0]
 
 
 def _parse_tokens(text: str) -> list[Token]:
@@ -77,40 +62,17 @@ def _get_lines(token: Token) -> tuple[int, int]:
     return start, end
 
 
-class Heading(NamedTuple):
-    """Describe a heading at any depth: its half-open lines, its mark, its content as Markdown."""
-
-    start: int
-    end: int
-    mark: str
-    content: str
-
-
-def parse_headings(text: str) -> list[Heading]:
-    """Return the headings of `text`, also those in lists and quotes, but not those in HTML."""
+def parse_headings(text: str) -> list[tuple[int, str]]:
+    """Return the first line and the content of each heading, also in lists and quotes."""
     with pause_garbage_collection():
-        tokens = _parse_tokens(text)
-        return [
-            Heading(*_get_lines(token), token.markup, inline.content)
-            for token, inline in pairwise(tokens)
-            if token.type == "heading_open"
-        ]
+        pairs = pairwise(_parse_tokens(text))
+        return [(_get_lines(t)[0], n.content) for t, n in pairs if t.type == "heading_open"]
 
 
-class LeafBlock(NamedTuple):
-    """Describe a block without blocks in it: its half-open line span, kind, and content."""
-
-    start: int
-    end: int
-    kind: str
-    content: str
-
-
-def parse_leaf_blocks(text: str) -> list[LeafBlock]:
+def parse_leaf_blocks(text: str) -> list[Block]:
     """Return the code, HTML, and inline content of `text`, also in lists and quotes."""
     with pause_garbage_collection():
-        tokens = _parse_tokens(text)
-        return [LeafBlock(*_get_lines(t), t.type, t.content) for t in tokens if t.content]
+        return [Block(*_get_lines(t), t.type) for t in _parse_tokens(text) if t.content]
 
 
 def parse_inline(texts: Iterable[str], having: str) -> Iterator[Sequence[Token]]:

@@ -159,12 +159,9 @@ class Document:
         """Return `file:line` for messages; `line` counts from 0."""
         return f"{self.path}:{line + 1}"
 
-    def replace_data(self, data: bytes, unchanged_lines: int = 0) -> Document:
-        """Return other bytes under this path; the first `unchanged_lines` lines are the same."""
-        other = replace(self, data=data)
-        if unchanged_lines:
-            other.boundaries.reuse_boundaries(self.boundaries, unchanged_lines)
-        return other
+    def replace_data(self, data: bytes) -> Document:
+        """Return other bytes under this path."""
+        return replace(self, data=data)
 
 
 def require_size(data: bytes, path: str, what: str) -> None:

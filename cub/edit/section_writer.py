@@ -32,16 +32,15 @@ class _Cut(NamedTuple):
 def render_section(body: str, version: int, newline: bytes) -> bytes:
     """Return the section's text, markers and digest included, without a line ending at its end."""
     text = body.strip("\n")
-    lines = [
-        markers.BEGIN_MARKER.format(version=version),
-        *markers.HEADER_COMMENTS,
-        markers.DIGEST_COMMENT.format(digest=compute_digest(text.encode())),
-        "",
-        *text.split("\n"),
-        "",
-        markers.END_MARKER,
-    ]
+    header = list_header_lines(version, text.encode())
+    lines = [*header, *text.split("\n"), "", markers.END_MARKER]
     return newline.join(line.encode() for line in lines)
+
+
+def list_header_lines(version: int, body: bytes) -> list[str]:
+    """Return the lines of a section above its body: the marker, the notes, the digest of `body`."""
+    digest = markers.DIGEST_COMMENT.format(digest=compute_digest(body))
+    return [markers.BEGIN_MARKER.format(version=version), *markers.HEADER_COMMENTS, digest, ""]
 
 
 def put_section(
@@ -157,7 +156,7 @@ def _make_document(document: Document, cut: _Cut) -> Document:
 
 def _find_cut_fault(document: Document, section: Section | None, cut: _Cut) -> str:
     start = count_lines(cut.before.removeprefix(BOM))
-    after = document.replace_data(cut.data, start)
+    after = document.replace_data(cut.data)
     end = len(after.lines) - count_lines(cut.after)
     try:
         return find_fault(document, section, after, (start, end))

@@ -55,8 +55,8 @@ def read_patched_files(toplevel: Path, patch: bytes, *, hint: str = "") -> list[
         environ = _make_environment(toplevel, folder)
         if head := read_head(toplevel).commit:
             run_git(toplevel, "read-tree", head, environ=environ)
-        words = ("apply", "--numstat", "-z", "-")
-        touched = [line.split("\t", 2)[2] for line in split_nul(_run(toplevel, words, patch))]
+        numbers = run_git(toplevel, "apply", "--numstat", "-z", "-", stdin=patch)
+        touched = [line.split("\t", 2)[2] for line in split_nul(numbers)]
         old_modes = _list_modes(toplevel, touched, environ)
         before = _check_out(toplevel, folder / "before", old_modes, environ)
         result = try_git(toplevel, *_EXACT, "apply", "--cached", "-", stdin=patch, environ=environ)
@@ -84,13 +84,6 @@ def _make_environment(toplevel: Path, folder: Path) -> dict[str, str]:
         "GIT_OBJECT_DIRECTORY": str(folder / "objects"),
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{quoted}"',
     }
-
-
-def _run(toplevel: Path, words: tuple[str, ...], stdin: bytes) -> bytes:
-    result = try_git(toplevel, *words, stdin=stdin)
-    if result.exit_code:
-        raise make_git_error("apply", result)
-    return result.stdout
 
 
 def _list_modes(toplevel: Path, paths: Iterable[str], environ: Mapping[str, str]) -> dict[str, int]:

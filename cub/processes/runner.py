@@ -7,6 +7,7 @@ import selectors
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from io import FileIO
 from typing import BinaryIO, NamedTuple, Self, cast
 
@@ -178,16 +179,10 @@ class RunningCommand:
 
 
 class CapturedOutput(NamedTuple):
-    """Hold how it ended, the kept part of stdout and stderr in their order, and their size."""
+    """Hold how it ended, the kept parts of stdout and stderr, and how many bytes came and lack.
 
-    result: ProcessResult
-    output: bytes
-    total: int
-    left_out: int = 0
-
-
-class CapturedStreams(NamedTuple):
-    """Hold how it ended, the kept parts of stdout and of stderr, and how many bytes they lack."""
+    If the streams are merged, `out` has both in their order.
+    """
 
     result: ProcessResult
     out: bytes
@@ -235,37 +230,28 @@ def run_and_capture(
     stop: StopRequest | None = None,
     max_bytes: int = 2_000_000,
     log: BinaryIO | None = None,
+    *,
+    merges_streams: bool = True,
 ) -> CapturedOutput:
-    """Run a command to its end and keep `max_bytes` bytes of its output, half of them the last.
+    """Run a command to its end and keep `max_bytes` bytes of each stream, half of them the last.
 
     `log` gets the same bytes: the first half as it comes, the rest in the end.
     Raises CubError if there is nothing to run, or on Windows.
     """
-    ends = _HeadAndTail(max_bytes)
+    ends = {"out": _HeadAndTail(max_bytes), "err": _HeadAndTail(max_bytes)}
     try:
-        with RunningCommand(command, limits, stop, merges_streams=True) as running:
+        with RunningCommand(command, limits, stop, merges_streams=merges_streams) as running:
             for chunk in running.iter_output():
-                part = ends.add(chunk.data)
+                part = ends[chunk.stream].add(chunk.data)
                 if log and part:
                     log.write(part)
     finally:
-        rest = ends.get_rest()
-        if log and rest:
-            log.write(rest)
-    return CapturedOutput(running.result, bytes(ends.first) + rest, ends.total, ends.left_out)
-
-
-def run_and_capture_streams(
-    command: CommandSpec, limits: TimeLimits, stop: StopRequest | None, max_bytes: int
-) -> CapturedStreams:
-    """Run a command to its end and keep `max_bytes` bytes of each stream, half of them the last.
-
-    Raises CubError if there is nothing to run, or on Windows.
-    """
-    ends = {"out": _HeadAndTail(max_bytes), "err": _HeadAndTail(max_bytes)}
-    with RunningCommand(command, limits, stop) as running:
-        for chunk in running.iter_output():
-            ends[chunk.stream].add(chunk.data)
-    out, err = (bytes(end.first) + end.get_rest() for end in ends.values())
+        out, err = (end.get_rest() for end in ends.values())
+        if log and (out or err):
+            log.write(out + err)
+    out, err = bytes(ends["out"].first) + out, bytes(ends["err"].first) + err
     total, left_out = (sum(getattr(end, n) for end in ends.values()) for n in ("total", "left_out"))
-    return CapturedStreams(running.result, out, err, total, left_out)
+    return CapturedOutput(running.result, out, err, total, left_out)
+
+
+run_and_capture_streams = partial(run_and_capture, merges_streams=False)

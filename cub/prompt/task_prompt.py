@@ -105,7 +105,7 @@ class TaskPrompt:
     def sections(self) -> tuple[PromptSection, ...]:
         """Return blocks and sections, found by their first lines: those of others are escaped."""
         lines = self.text.splitlines(keepends=True)
-        headings = [(heading.start, heading.content) for heading in parse_headings(self.text)]
+        headings = parse_headings(self.text)
         first = headings[0][0] if headings else len(lines)
         starts = [*find_block_starts(lines[:first]), *headings]
         ends = [*(start for start, _ in starts[1:]), len(lines)]

@@ -26,11 +26,10 @@ from cub.repomap.map_types import (
 
 if TYPE_CHECKING:
     from cub.repomap.repo_map import ProjectStructure, RepoMap
-    from cub.repomap.symbols.collect_facts import FactsCollector
     from cub.repomap.symbols.scan import ClassifiedFiles
+    from cub.repomap.workers import Workers
 
 FACTS_FILE, MAP_CACHE_FILE = "facts.jsonl", "map.json"
-MIN_FILES_TO_FORK = 150  # with fewer, a second process costs as much as it saves
 
 
 class MapContext(NamedTuple):
@@ -65,15 +64,9 @@ def build_map_text(context: MapContext, settings: MapSettings, header_tokens: in
     key = _make_key(listing, settings, header_tokens)
     if last := _load_map_text(context.cache_folder, key):
         return last
-    files = _classify_files(listing, settings)
-    collector, get_structure = _start_reading(context, files)
-    # Imported while other processes read.
     from cub.repomap.render.map_body import render_map_body
-    from cub.repomap.repo_map import assemble_repo_map
 
-    facts = collector.collect()
-    context.progress(0, 1, STEP_RENDERING)
-    repo_map = assemble_repo_map(files, facts, get_structure)
+    repo_map = _survey_files(context, listing, settings)
     body = render_map_body(repo_map, settings.tokens, header_tokens)
     map_text = MapText(body, repo_map.omissions)
     context.progress(1, 1, STEP_RENDERING)
@@ -103,11 +96,7 @@ def _save_map_text(folder: Path, key: str, map_text: MapText) -> None:
 
 def build_repo_map(context: MapContext, settings: MapSettings) -> RepoMap:
     """Return all that is known, for callers that want more than fits."""
-    from cub.repomap.repo_map import assemble_repo_map
-
-    files = _classify_files(_list_files(context, settings), settings)
-    collector, get_structure = _start_reading(context, files)
-    return assemble_repo_map(files, collector.collect(), get_structure)
+    return _survey_files(context, _list_files(context, settings), settings)
 
 
 def _list_files(context: MapContext, settings: MapSettings) -> FileListing:
@@ -116,37 +105,36 @@ def _list_files(context: MapContext, settings: MapSettings) -> FileListing:
     )
 
 
-def _classify_files(listing: FileListing, settings: MapSettings) -> ClassifiedFiles:
-    from cub.repomap.symbols.scan import classify_files
-
-    return classify_files(listing, symbols=settings.symbols)
-
-
-def _start_reading(
-    context: MapContext, files: ClassifiedFiles
-) -> tuple[FactsCollector, Callable[[], ProjectStructure]]:
+def _survey_files(context: MapContext, listing: FileListing, settings: MapSettings) -> RepoMap:
+    """Read the files, in several processes if that pays off."""
     from cub.repomap.symbols.collect_facts import FactsCache, FactsCollector
+    from cub.repomap.symbols.scan import classify_files
+    from cub.repomap.workers import Workers, count_workers
 
-    root, jobs = files.listing.root, files.scan_jobs
+    files = classify_files(listing, symbols=settings.symbols)
     cache = FactsCache(context.cache_folder / FACTS_FILE, _make_version(), context.write_cache)
-    collector = FactsCollector(root, jobs, cache, context.progress)
-    return collector, _start_structure(files, here=collector.is_parallel)
+    collector = FactsCollector(listing.root, files.scan_jobs, cache, context.progress)
+    with Workers(count_workers(collector.scan_bytes, len(listing.files))) as workers:
+        collector.start(workers)
+        get_structure = _start_structure(files, workers, here=collector.is_parallel)
+        from cub.repomap.repo_map import assemble_repo_map  # while other processes read
+
+        facts = collector.collect()
+        context.progress(0, 1, STEP_RENDERING)
+        return assemble_repo_map(files, facts, get_structure)
 
 
-def _start_structure(files: ClassifiedFiles, *, here: bool) -> Callable[[], ProjectStructure]:
+def _start_structure(
+    files: ClassifiedFiles, workers: Workers, *, here: bool
+) -> Callable[[], ProjectStructure]:
     """Return a function that returns the structure.
 
-    It is read now if `here`, because others scan; else by another process, or when needed.
+    It is read now if `here`, because the workers scan; else by one of them, or when needed.
     """
-    from cub.repomap.fork import can_fork, run_in_fork
-
     if here:
         structure = _read_structure(files)
         return lambda: structure
-    work = partial(_read_structure, files)
-    if len(files.listing.files) >= MIN_FILES_TO_FORK and can_fork():
-        return run_in_fork(work)
-    return work
+    return workers.start(partial(_read_structure, files))
 
 
 def _read_structure(files: ClassifiedFiles) -> ProjectStructure:

@@ -39,11 +39,9 @@ class ProjectStructure:
 
 @dataclass(frozen=True, slots=True)
 class RepoMap:
-    """Hold the structure of a project, the facts of its source files, and their ranking."""
+    """Hold the structure of a project, what refers to what, and the ranking."""
 
-    files: ClassifiedFiles
     structure: ProjectStructure
-    facts_by_path: Mapping[str, FileFacts]
     graph: ReferenceGraph
     symbols: Sequence[Symbol]
     omissions: tuple[MapOmission, ...]
@@ -65,4 +63,4 @@ def assemble_repo_map(
         *structure.stack.omissions,
         *(MapOmission(path, why) for path, why in reasons if why not in ("", "generated")),
     )
-    return RepoMap(files, structure, facts, graph, symbols, omissions)
+    return RepoMap(structure, graph, symbols, omissions)

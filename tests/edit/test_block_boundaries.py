@@ -51,7 +51,7 @@ def agrees(text: str) -> None:
         block for start, end in pairwise(lines) for block in found.parse_blocks_between(start, end)
     ]
     assert blocks == list(parse_blocks(text))
-    assert [(b.start, b.end, b.kind) for b in blocks] == parse_block_spans(text)
+    assert [block[:3] for block in blocks] == [span[:3] for span in parse_block_spans(text)]
     for line in range(0, len(found) + 1, 1 + len(found) // 30):
         above = max(n for n in lines if n <= line)
         assert found.find_at_or_above(line) == above

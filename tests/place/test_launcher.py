@@ -37,7 +37,7 @@ def test_it_says_what_it_cannot_start(walled: Walled) -> None:
     words = command.argv[: command.argv.index("/bin/sh")]
     missing = command._replace(argv=(*words, "no-such-program"), folder=Path("/"))
     done = run_and_capture(missing)
-    assert (done.result.exit_code, done.output) == (
+    assert (done.result.exit_code, done.out) == (
         127,
         b"cub: no-such-program: No such file or directory\n",
     )
@@ -51,12 +51,12 @@ def test_it_says_why_the_walls_cannot_be_built(walled: Walled) -> None:
     words = [word.replace(folder, "/no-such-folder") for word in command.argv]
     done = run_and_capture(command._replace(argv=tuple(words)))
     assert done.result.exit_code == 125
-    assert b"the walls can't be built: /no-such-folder" in done.output
+    assert b"the walls can't be built: /no-such-folder" in done.out
 
 
 def test_the_command_gets_its_own_environment_and_input(walled: Walled) -> None:
     command = walled.make("cat; env")._replace(stdin=b"given\n", environ={"ONE": "1"})
-    lines = run_and_capture(command).output.decode().splitlines()
+    lines = run_and_capture(command).out.decode().splitlines()
     assert sorted(lines) == sorted(["given", "ONE=1", f"PWD={walled.folder.as_posix()}"])
 
 

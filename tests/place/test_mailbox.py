@@ -81,8 +81,8 @@ def test_an_orphan_without_an_environment_is_in_the_attempt(
     inside = place.get_inner_root(place.tree)
     command = CommandSpec((sys.executable, "-c", _ORPHAN), inside, environment(home))
     done = run_and_capture(place.confine(command, place.tree), TimeLimits(30, None))
-    task, sent, added = done.output.decode().split()
-    assert (task, sent) == ("s-1", "True"), done.output
+    task, sent, added = done.out.decode().split()
+    assert (task, sent) == ("s-1", "True"), done.out
     assert read_request(folder.mailbox)["task"] == "s-1"
     edits = read_attempt_edits(place.root, _TASK, "s-1")
     assert [new["id"] for new in edits.added] == [added]

@@ -38,14 +38,14 @@ exec({STUBBORN!r})
 def test_an_orphan_in_another_session_ends_with_the_command(make: Make) -> None:
     done = run_and_capture(make.python(ORPHAN), TimeLimits(wall=30))
     assert done.result[:3] == (0, None, "")
-    assert not lives(int(done.output))
+    assert not lives(int(done.out))
     assert done.result.seconds < 1.8  # its open stdout was not waited for
 
 
 def test_a_job_in_the_background_ends_with_the_command(make: Make) -> None:
     done = run_and_capture(make.shell("sleep 60 & echo $!"))
     assert done.result.exit_code == 0
-    assert not lives(int(done.output))
+    assert not lives(int(done.out))
 
 
 @pytest.mark.parametrize(("grace", "output"), [((2.0, 3.0), b"tidied\n"), ((2.0, 0.0), b"")])
@@ -55,7 +55,7 @@ def test_what_is_left_may_tidy_when_it_gets_term(
     os.mkfifo(make.folder / "ready")
     tidy = "trap 'echo tidied; exit' TERM; echo > ready; while :; do sleep 0.02; done 2>/dev/null"
     text = f"({tidy}) & read x < ready"
-    assert run_and_capture(make.shell(text), TimeLimits(grace=grace)).output == output
+    assert run_and_capture(make.shell(text), TimeLimits(grace=grace)).out == output
 
 
 @pytest.mark.thorough
@@ -81,7 +81,7 @@ def test_a_chain_of_forks_ends(make: Make) -> None:
 def test_orphans_that_come_and_go_meanwhile_are_no_end(make: Make) -> None:
     text = "for n in 1 2 3 4 5; do (sleep 0.01 &); done; sleep 0.1; echo on; exit 4"
     done = run_and_capture(make.shell(text))
-    assert (done.result.exit_code, done.output) == (4, b"on\n")
+    assert (done.result.exit_code, done.out) == (4, b"on\n")
 
 
 @linux
@@ -172,7 +172,7 @@ def test_a_keeper_holds_none_of_the_pipes(make: Make) -> None:
 @pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
 def test_no_other_signal_ends_a_keeper(make: Make, name: str) -> None:
     done = run_and_capture(make.shell(f"kill -{name} $PPID; sleep 0.05; echo on; exit 4"))
-    assert (done.result.exit_code, done.output) == (4, b"on\n")
+    assert (done.result.exit_code, done.out) == (4, b"on\n")
 
 
 def test_ps_tells_what_the_system_does() -> None:

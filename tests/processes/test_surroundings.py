@@ -27,7 +27,7 @@ print(odd, signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 
 def said(make: Make, text: str) -> str:
-    return run_and_capture(make.python(text)).output.decode()
+    return run_and_capture(make.python(text)).out.decode()
 
 
 def test_it_has_no_files_but_the_three(make: Make) -> None:

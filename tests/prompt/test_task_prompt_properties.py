@@ -141,7 +141,7 @@ def test_a_budget_is_kept_without_cutting_the_task(world: PromptInputs, tokens: 
 
 def _first_section(text: str) -> str:
     lines = text.splitlines(keepends=True)
-    return "".join(lines[parse_headings(text)[0].start :]).partition("\n\n## ")[0]
+    return "".join(lines[parse_headings(text)[0][0] :]).partition("\n\n## ")[0]
 
 
 MANY = st.lists(st.text(st.sampled_from("ab`<~ \n#é"), max_size=700), max_size=30)

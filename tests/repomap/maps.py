@@ -15,6 +15,7 @@ from cub.repomap.repo_map import RepoMap, assemble_repo_map
 from cub.repomap.symbols.collect_facts import FactsCache, FactsCollector
 from cub.repomap.symbols.file_facts import FileFacts, ScanJob
 from cub.repomap.symbols.scan import classify_files
+from cub.repomap.workers import Workers, count_workers
 
 _LENGTH = re.compile(r"about (\d+) of (\d+) tokens")
 
@@ -31,7 +32,10 @@ def collect(
     progress: ProgressCallback = ignore_progress,
 ) -> dict[str, FileFacts]:
     """The facts of files as soon as they are there."""
-    return FactsCollector(root, jobs, cache, progress).collect()
+    collector = FactsCollector(root, jobs, cache, progress)
+    with Workers(count_workers(collector.scan_bytes, len(jobs))) as workers:
+        collector.start(workers)
+        return collector.collect()
 
 
 def surveyed(found: FileListing, cache: FactsCache) -> RepoMap:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from cub.repomap.build import MIN_FILES_TO_FORK, MapContext, build_map_text
+from cub.repomap.build import MapContext, build_map_text
 from cub.repomap.listing.file_listing import list_files
 from cub.repomap.map_types import MapSettings
 from cub.repomap.render.map_body import render_map_body
 from cub.repomap.symbols.collect_facts import FactsCache
 from cub.repomap.symbols.file_facts import ScanJob
 from cub.repomap.symbols.scan import scan_file
+from cub.repomap.workers import MIN_FORK_FILES
 from tests.conftest import Cub, git
 from tests.repomap.archives import Archive, archives, unpacked, write, written
 from tests.repomap.maps import collect, surveyed, whole_map
@@ -119,7 +120,7 @@ def test_several_processes_find_what_one_finds(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [0, 200_000], ids=["little to scan", "much to scan"])
 def test_two_processes_make_the_map_that_one_makes(tmp_path: Path, size: int) -> None:
     long = {"z.py": b"# So it goes on.\n" * (size // 17)}
-    many = {f"data/{number}.txt": b"" for number in range(MIN_FILES_TO_FORK)}
+    many = {f"data/{number}.txt": b"" for number in range(MIN_FORK_FILES)}
     root = written({**mixture(), **many, **long}, tmp_path / "a")
     alone = surveyed(list_files(root), FactsCache(tmp_path / "facts", "v"))
     made = build_map_text(MapContext(root, tmp_path / "cache"), MapSettings(3000), 40)

@@ -67,7 +67,7 @@ def test_a_package_is_told_by_its_description_or_a_name_that_its_folder_has_not(
 def test_without_symbols_no_source_is_scanned(tmp_path: Path) -> None:
     files = {"a.py": "def heat(): ...\n", "bad.py": "\0"}
     found = survey(tmp_path, files, symbols=False)
-    assert (found.symbols, found.facts_by_path, found.omissions) == ([], {}, ())
+    assert (found.symbols, found.graph.files, found.omissions) == ([], [], ())
     assert found.structure.languages == (("Python", 100),)
 
 

@@ -172,7 +172,7 @@ class CheckRunner:
         end = captured.result
         if log:
             log.write(f"\n[exit {end.exit_code}, {end.seconds:.1f} s {end.cause}]\n".encode())
-        return captured, _read_output(captured.output, tree)
+        return captured, _read_output(captured.out, tree)
 
     def _lacks_program(self, check: CheckResult, text: str, manifests: Path) -> bool:
         """Return whether a check can't work before something is installed.

@@ -83,7 +83,7 @@ def _run_notify_command(context: RunContext, kind: str, event: Event) -> str:
     end = captured.result
     if end.exit_code == 0:
         return ""
-    last_line = mask_text(captured.output.decode("utf-8", "replace")).strip().splitlines()[-1:]
+    last_line = mask_text(captured.out.decode("utf-8", "replace")).strip().splitlines()[-1:]
     how = f"signal {end.signal}" if end.signal else f"exit code {end.exit_code}"
     return " ".join([end.cause or end.start_error or how, *last_line])
 

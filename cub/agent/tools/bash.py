@@ -55,7 +55,7 @@ def run_shell_command(arguments: BashArguments, context: ToolContext) -> ToolOut
     if captured.result.start_error:
         raise ToolError(f"the shell {failure}")
     end = f"The command {failure or 'exited with code 0'}."
-    text = to_plain_text(captured.output.decode("utf-8", "replace")).rstrip()
+    text = to_plain_text(captured.out.decode("utf-8", "replace")).rstrip()
     return ToolOutput(f"{end}\n{_cut_middle(mask_text(text), captured.total)}".rstrip())
 
 

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from cub.edit import markers
-from cub.edit.digests import compute_digest
 from cub.edit.document import Document, normalize_line
 from cub.edit.markers import filter_html_lines, find_markers
 from cub.edit.repair.repair_choice import RepairChoice, make_end_line, rebuild_document
 from cub.edit.repair.similar_text import ReleasedBody, SimilarText, find_similar_text
+from cub.edit.section_writer import list_header_lines
 from cub.edit.sections import (
     find_digest_end,
     find_section_or_none,
@@ -218,12 +217,7 @@ def _mark_similar(
 
 
 def _render_header(document: Document, version: int, body: Iterable[bytes]) -> bytes:
-    lines = (
-        markers.BEGIN_MARKER.format(version=version),
-        *markers.HEADER_COMMENTS,
-        markers.DIGEST_COMMENT.format(digest=compute_digest(b"".join(body))),
-        "",
-    )
+    lines = list_header_lines(version, b"".join(body))
     return b"".join(line.encode() + document.newline for line in lines)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from cub.repomap.data import load_table
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
+from cub.repomap.outline.descriptions import read_start
 from cub.repomap.outline.folders import is_code_file
 from cub.repomap.safe_text import to_one_line
 from cub.repomap.stack.facts import ReadFile, Technology
@@ -146,13 +147,7 @@ def _describe_strictness(paths: Sequence[str], read: ReadFile) -> Iterator[str]:
     for row in load_table("conventions")["strict"]:
         path, checker = row["file"], row["checker"]
         is_new = path in existing and checker not in checkers
-        if is_new and re.search(row["pattern"], _read_text(path, read), re.MULTILINE):
+        text = read_start(path, read, _MAX_CONFIG_BYTES) if is_new else ""
+        if re.search(row["pattern"], text, re.MULTILINE):
             checkers.add(checker)
             yield f"{checker} is strict ({path})"
-
-
-def _read_text(path: str, read: ReadFile) -> str:
-    try:
-        return read(path)[:_MAX_CONFIG_BYTES].decode("utf-8", "replace").replace("\r\n", "\n")
-    except OSError:
-        return ""

@@ -192,7 +192,7 @@ def describe_folders(paths: frozenset[str], read: ReadFile) -> dict[str, str]:
     counts = _count_files(names_by_folder)
     order = sorted(files, key=lambda folder: (folder.count("/"), -counts[folder], folder))
     readmes = _list_readmes(sorted(path for path in paths if "/" not in path))
-    titles = (extract_title(_read_text(name, read)) for name in readmes)
+    titles = (extract_title(read_start(name, read)) for name in readmes)
     project = next(filter(None, titles), "")
     descriptions = {
         folder: _describe_folder(folder, files[folder], read, project)
@@ -229,10 +229,10 @@ def summarize_project(paths: frozenset[str], read: ReadFile) -> str:
     names = sorted(path for path in paths if "/" not in path)
     summary = ""
     for name in _KEYS:
-        text = _read_text(name, read, None) if name in names else ""
+        text = read_start(name, read, None) if name in names else ""
         summary = summary or _extract_manifest_description(name, text)
     if len(summary.split()) < _MIN_WORDS:
-        texts = (_read_text(name, read, _MAX_README_BYTES) for name in _list_readmes(names))
+        texts = (read_start(name, read, _MAX_README_BYTES) for name in _list_readmes(names))
         summary = next(filter(None, map(extract_first_paragraph, texts)), summary)
     sentences = take_sentences(strip_markup(summary), _MAX_SUMMARY_CHARS)
     return _shorten_sentence(sentences, _MAX_SUMMARY_CHARS)
@@ -276,7 +276,7 @@ def _list_telling_files(folder: str, names: list[str]) -> list[str]:
 
 def _describe_folder(folder: str, names: list[str], read: ReadFile, project: str) -> str:
     for name in names:
-        text = _read_text(f"{folder}/{name}", read, None if name in _KEYS else _MAX_BYTES)
+        text = read_start(f"{folder}/{name}", read, None if name in _KEYS else _MAX_BYTES)
         if name in _KEYS:
             text = _extract_manifest_description(name, text)
         elif name.lower() in _README:
@@ -288,7 +288,7 @@ def _describe_folder(folder: str, names: list[str], read: ReadFile, project: str
     return ""
 
 
-def _read_text(path: str, read: ReadFile, most: int | None = _MAX_BYTES) -> str:
+def read_start(path: str, read: ReadFile, most: int | None = _MAX_BYTES) -> str:
     """Return the text of a file; of a longer one, the lines that are whole in `most` bytes."""
     try:
         data = read(path)

@@ -146,6 +146,13 @@ def _parse_commented_json(text: str) -> Any:
     return node.to_python() if node else {}
 
 
+def format_version(value: object) -> str:
+    """Return a version as a string, whether it is written as a string or as a number."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    return " ".join(str(value).split())
+
+
 def as_table(value: object) -> dict[str, Any]:
     """Return a value if it is a table (an object), else an empty one."""
     return value if isinstance(value, dict) else {}

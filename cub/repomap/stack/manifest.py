@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache, lru_cache
 from posixpath import normpath
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from cub.repomap.data import load_table
 from cub.repomap.stack.facts import (
@@ -22,8 +22,12 @@ from cub.repomap.stack.facts import (
     TechnologyRole,
     iter_row_commands,
 )
-from cub.repomap.stack.known_packages import Ecosystem, find_known_technologies
+from cub.repomap.stack.formats import format_version
 
+Ecosystem = Literal[
+    "pypi", "npm", "crates", "go", "maven", "rubygems", "packagist", "nuget", "hex", "swift",
+    "native", "docker", "terraform", "serverless", "asdf",
+]  # fmt: skip
 MAX_MEMBERS = 300
 MAX_GLOBS = 100
 MAX_WILDCARDS = 4  # a glob with more takes a long time to match nothing
@@ -53,8 +57,17 @@ class Manifest(NamedTuple):
     def find_known(
         self, ecosystem: Ecosystem, packages: Iterable[tuple[str, object]]
     ) -> tuple[Technology, ...]:
-        """Return the technologies among packages with their versions, each once, in this order."""
-        return find_known_technologies(ecosystem, packages, self.path)
+        """Return the technologies among packages with their versions, each once, in this order.
+
+        A package that is not in the table is a dependency like hundreds of others, and is left out.
+        """
+        known, technologies = _load_packages(ecosystem), dict[str, Technology]()
+        for package, version in packages:
+            if row := known.get(package.lower()):
+                first = technologies.get(row[0])
+                if first is None or not first.version:
+                    technologies[row[0]] = self.make_technology(*row, format_version(version))
+        return tuple(technologies.values())
 
     def make_command(
         self, purpose: CommandPurpose, text: str, origin: CommandOrigin = "tool"
@@ -166,6 +179,15 @@ class ManifestReader(NamedTuple):
 
     globs: Sequence[str]
     read: Callable[[Manifest], Iterable[Fact]]
+
+
+@cache
+def _load_packages(ecosystem: Ecosystem) -> dict[str, tuple[str, TechnologyRole]]:
+    return {
+        package: (name, role)
+        for role, packages in load_table("packages")[ecosystem].items()
+        for package, name in packages.items()
+    }
 
 
 def _join(folder: str, name: str) -> str:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from cub.repomap.data import load_table
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
-from cub.repomap.stack.facts import Fact, ProjectCommand, Technology, iter_row_commands
-from cub.repomap.stack.formats import find_first, iter_code_lines
+from cub.repomap.stack.facts import Fact, ProjectCommand, iter_row_commands
+from cub.repomap.stack.formats import find_first, iter_code_lines, strip_comments
 from cub.repomap.stack.manifest import Manifest, ManifestReader
 
 MAX_MANIFESTS = 300
@@ -98,9 +98,12 @@ def _read_by_row(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Fact]:
         from cub.repomap.stack.readers.python_tools import detect_run_prefix, list_tools
 
         yield from list_tools(manifest, [row["tool"]], run_prefix=detect_run_prefix(manifest))
-    yield from _find_technologies(row, manifest)
-    if not ("unless_above" in row and manifest.exists_above(*row["globs"])):
+    yield from _find_facts(row, manifest)
+    is_part = "unless_above" in row and manifest.exists_above(*row["globs"])
+    if not is_part and ("beside" not in row or manifest.find_beside(row["beside"])):
         yield from _list_commands(row, manifest)
+    if "entry_point" in row:
+        yield manifest.make_entry_point(row["entry_point"], manifest.path)
     if "read" in row:
         module, _, function = row["read"].partition(".")
         reader = getattr(import_module(f"cub.repomap.stack.readers.{module}"), function)
@@ -116,13 +119,24 @@ def _list_commands(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Proje
         yield ProjectCommand(purpose, line, manifest.path, folder)
 
 
-def _find_technologies(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Technology]:
-    """Yield the technology of a row with its version, and the packages that the lines name."""
-    lines = list(iter_code_lines(manifest.text))
-    version = find_first(re.compile("|".join(row.get("version", ()))), lines)
+def _find_facts(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Fact]:
+    """Yield the technology of a row with its version, and what the lines name."""
+    text, comment = manifest.text, row.get("comment", "#")
+    lines = list(iter_code_lines(strip_comments(text, comment) if "comment" in row else text))
+    version, name, description = (
+        find_first(re.compile("|".join(row.get(key, ()))), lines)
+        for key in ("version", "name", "description")
+    )
     if "technology" in row and (version or not row.get("required")):
         yield manifest.make_technology(row["technology"], row["role"], version)
     for ecosystem, patterns in row.get("packages", {}).items():
         matches = [one for line in lines for one in re.finditer("|".join(patterns), line)]
         packages = [(match[1], "".join(filter(None, match.groups()[1:]))) for match in matches]
         yield from manifest.find_known(ecosystem, packages)
+    if name:
+        yield manifest.make_package(name, description)
+    if "members" in row:
+        for member in filter(None, map(re.compile(row["members"]).match, lines)):
+            folder = manifest.resolve_path(member["folder"])
+            if folder and folder != manifest.folder:
+                yield manifest.make_member(folder, member["name"])

@@ -12,7 +12,6 @@ from cub.repomap.listing.languages import index_grammars
 from cub.repomap.symbols.bounded_parser import ParseSentinel
 
 if TYPE_CHECKING:
-    from tree_sitter import Language as TreeSitterLanguage
     from tree_sitter import Parser, Query, QueryCursor
 
 _QUERIES = Path(__file__).parent / "queries"
@@ -32,14 +31,6 @@ class QueryPattern(NamedTuple):
     has_fields: bool
 
 
-class LoadedParser(NamedTuple):
-    """Hold what parses a language, without its query, which takes longer to load."""
-
-    language: TreeSitterLanguage
-    parser: Parser
-    sentinel: ParseSentinel
-
-
 class Grammar(NamedTuple):
     """Hold what finds a language's definitions; `patterns` by their number in the query."""
 
@@ -52,36 +43,25 @@ class Grammar(NamedTuple):
 @cache
 def load_grammar(name: str) -> Grammar | None:
     """Load the grammar of this name and its query; None if it isn't installed or doesn't fit."""
-    loaded = load_parser(name)
-    if loaded is None:
-        return None
-    from tree_sitter import Query, QueryCursor
-
-    language = index_grammars()[name]
-    files = [_QUERIES / f"{query}.scm" for query in language.queries or [name]]
-    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    query = Query(loaded.language, text)
-    cursor = QueryCursor(query)
-    cursor.set_max_start_depth(language.depth)
-    return Grammar(loaded.parser, loaded.sentinel, cursor, _read_patterns(query, text.encode()))
-
-
-@cache
-def load_parser(name: str) -> LoadedParser | None:
-    """Load the parser of this grammar; None if it isn't installed or doesn't fit."""
     language = index_grammars().get(name)
     if language is None or language.component:
         return None
     try:
         from tree_sitter import Language as TreeSitterLanguage
-        from tree_sitter import Parser
+        from tree_sitter import Parser, Query, QueryCursor
 
         module = import_module(f"tree_sitter_{language.module or name}")
         grammar = TreeSitterLanguage(getattr(module, language.function)())
     except (ImportError, AttributeError, ValueError):  # not there, other names, another ABI
         return None
     parser = Parser(grammar)
-    return LoadedParser(grammar, parser, _make_sentinel(parser, language.sentinel.encode()))
+    files = [_QUERIES / f"{query}.scm" for query in language.queries or [name]]
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    query = Query(grammar, text)
+    cursor = QueryCursor(query)
+    cursor.set_max_start_depth(language.depth)
+    sentinel = _make_sentinel(parser, language.sentinel.encode())
+    return Grammar(parser, sentinel, cursor, _read_patterns(query, text.encode()))
 
 
 def _make_sentinel(parser: Parser, statement: bytes) -> ParseSentinel:

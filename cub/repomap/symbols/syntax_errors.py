@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cub.repomap.listing.languages import index_grammars
 from cub.repomap.symbols.bounded_parser import parse_bounded
-from cub.repomap.symbols.grammars import load_parser
+from cub.repomap.symbols.grammars import load_grammar
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -27,7 +27,7 @@ def find_syntax_error(grammar: str, data: bytes) -> SyntaxFault | None:
     if language is None or not language.syntax_checked:
         return None
     fault = _ask_python(data) if grammar == "python" else SyntaxFault(0, "syntax error")
-    loaded = load_parser(grammar) if fault else None
+    loaded = load_grammar(grammar) if fault else None
     tree = parse_bounded(loaded.parser, data, loaded.sentinel) if loaded else None
     if fault is None or tree is None or not tree.root_node.has_error:
         return None

@@ -86,7 +86,7 @@ def test_a_keeper_tells_it_where_the_checkout_can_be_seen(project: Path, home: P
     )
     argv = ("/bin/sh", "-c", '"$@"; true', "sh", sys.executable, "-c", code, *names)
     spec = CommandSpec(argv, project, environment(home), mark=mark)
-    assert b"[True, False]" in run_and_capture(spec, TimeLimits(20, None)).output
+    assert b"[True, False]" in run_and_capture(spec, TimeLimits(20, None)).out
 
 
 def test_no_person_works_below_the_state_folder() -> None:

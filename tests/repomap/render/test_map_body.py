@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.edit.document import Document
-from cub.repomap.listing.file_listing import FileListing
 from cub.repomap.map_types import KeyFile
 from cub.repomap.outline.folder_tree import build_folder_tree
 from cub.repomap.ranking.reference_graph import build_reference_graph
@@ -27,7 +25,6 @@ from cub.repomap.render.map_body import (
 )
 from cub.repomap.repo_map import ProjectStructure, RepoMap
 from cub.repomap.stack.facts import ProjectCommand, ProjectStack, Technology
-from cub.repomap.symbols.scan import classify_files
 from cub.tokens import estimate_tokens
 from tests.examples import few_examples
 
@@ -39,7 +36,6 @@ EMPTY = ProjectStructure(
     conventions=(),
     tree=build_folder_tree([], {}),
 )
-NOTHING = classify_files(FileListing(Path(), ()))
 HEADER = 40
 PLENTY = 5_000
 
@@ -51,7 +47,7 @@ def command(purpose: str, text: str, folder: str = "") -> ProjectCommand:
 def page(structure: ProjectStructure, tokens: int = PLENTY) -> str:
     """The body for a project without symbols."""
     return render_map_body(
-        RepoMap(NOTHING, structure, {}, build_reference_graph([]), [], ()),
+        RepoMap(structure, build_reference_graph([]), [], ()),
         tokens,
         HEADER,
     )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from cub.repomap.stack.facts import Technology
 from cub.repomap.stack.manifest import Manifest
 
 PATHS = frozenset(
@@ -34,6 +35,13 @@ MANIFEST = Manifest("a/b/pom.xml", "", PATHS)
 )
 def test_a_path_is_told_from_the_root(name: str, path: str) -> None:
     assert MANIFEST.resolve_path(name) == path
+
+
+def test_a_package_is_known_in_any_case_and_only_in_its_ecosystem() -> None:
+    assert MANIFEST.find_known("pypi", [("Django", ">=5"), ("left-pad", "")]) == (
+        Technology("Django", "framework", ">=5", "a/b/pom.xml"),
+    )
+    assert MANIFEST.find_known("npm", [("django", "")]) == ()
 
 
 def test_the_first_name_that_stands_beside_counts() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from cub.repomap.data import load_table
 from cub.repomap.stack.facts import COMMAND_PURPOSES, TechnologyRole
-from cub.repomap.stack.known_packages import Ecosystem, find_known_technologies
+from cub.repomap.stack.manifest import Ecosystem, Manifest
 
 PURPOSES = set(COMMAND_PURPOSES)
 ROLES = set(get_args(TechnologyRole))
@@ -38,16 +38,20 @@ def test_a_manifest_has_globs_and_a_way_to_be_read(row: dict[str, Any]) -> None:
     assert rest
     assert ("tool" in row) <= (rest == {"tool"} and row["tool"] in load_table("tools")["python"])
     assert ("technology" in row) == (row.get("role") in ROLES)
-    texts = {"tool", "technology", "role", "read"} | PURPOSES
-    assert rest <= texts | {"programs", "packages", "required", "unless_above", "version"}
+    texts = {"tool", "technology", "role", "read", "beside", "comment", "entry_point", "members"}
+    texts |= PURPOSES
+    patterns = {"version", "name", "description"}
+    assert rest <= texts | patterns | {"programs", "packages", "required", "unless_above"}
     assert all(isinstance(row[key], str) and row[key] for key in rest & texts)
     assert any("{program}" in row[key] for key in rest & PURPOSES) == ("programs" in row)
     assert "programs" not in row or (is_texts(row["programs"]) and len(row["programs"]) == 2)
-    assert all(re.compile(one).groups == 1 for one in row.get("version", ()))
+    assert all(re.compile(one).groups == 1 for key in patterns for one in row.get(key, ()))
+    members = re.compile(row.get("members", "(?P<name>)(?P<folder>)"))
+    assert set(members.groupindex) == {"name", "folder"}
     assert "version" in row or "required" not in row
     assert set(row.get("packages", {})) <= set(PACKAGES)
-    patterns = row.get("packages", {}).values()
-    assert all(re.compile(one).groups > 1 for listed in patterns for one in listed)
+    packages = row.get("packages", {}).values()
+    assert all(re.compile(one).groups > 1 for listed in packages for one in listed)
 
 
 @pytest.mark.parametrize("name", [row["read"] for row in ROWS if "read" in row])
@@ -56,8 +60,8 @@ def test_a_reader_is_a_function(name: str) -> None:
     assert callable(getattr(import_module(f"cub.repomap.stack.readers.{module}"), function))
 
 
-def test_every_glob_and_every_reader_stands_once() -> None:
-    counts = Counter(text for row in ROWS for text in row.get("globs", ()))
+def test_every_glob_of_a_technology_and_every_reader_stands_once() -> None:
+    counts = Counter((glob, row.get("technology")) for row in ROWS for glob in row.get("globs", ()))
     counts.update(row["read"] for row in ROWS if "read" in row)
     assert [text for text, count in counts.items() if count > 1] == []
 
@@ -79,7 +83,7 @@ def test_a_package_has_one_name_and_one_role(ecosystem: Ecosystem) -> None:
             assert name == name.strip() != ""
             assert package not in seen
             seen.add(package)
-            found = find_known_technologies(ecosystem, [(package, "1")], "x")
+            found = Manifest("x", "", frozenset()).find_known(ecosystem, [(package, "1")])
             assert found == ((name, role, "1", "x"),)
 
 

@@ -13,6 +13,7 @@ from cub.files.internal_files import CacheWrite
 from cub.repomap.listing.file_listing import ListedFile, list_files
 from cub.repomap.symbols.collect_facts import FactsCache, FactsCollector
 from cub.repomap.symbols.file_facts import FileFacts, ScanJob
+from cub.repomap.workers import Workers
 from tests.repomap.archives import write
 from tests.repomap.maps import collect
 
@@ -49,6 +50,7 @@ def test_how_much_there_is_to_read_is_told_before_it_is_read(root: Path, tmp_pat
     collector = FactsCollector(
         root, jobs, FactsCache(tmp_path / "cache", "v"), lambda *c: calls.append(c)
     )
+    collector.start(Workers(0))
     ((done, total, _),) = calls
     assert (done, total > 3 * len("def one(): ...\n")) == (0, True)
     collector.collect()

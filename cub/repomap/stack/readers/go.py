@@ -1,4 +1,4 @@
-"""Read the files of Go: go.mod, go.work, main packages and Mage."""
+"""Read the files of Go: go.mod, main packages and Mage."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from cub.repomap.stack.command_purposes import iter_named_targets
-from cub.repomap.stack.facts import EntryPoint, Fact, ProjectCommand, Technology
+from cub.repomap.stack.facts import EntryPoint, Fact, ProjectCommand
 from cub.repomap.stack.formats import iter_code_lines
 from cub.repomap.stack.manifest import Manifest
 
@@ -21,7 +21,9 @@ def read_go_mod(manifest: Manifest) -> Iterator[Fact]:
     module = "".join(map(_unquote, directives.get("module", [])[:1]))
     if not any(map(_unquote, directives.get("module", []))):
         return  # an empty file keeps `./...` out of a folder
-    yield _make_language(directives, manifest)
+    yield manifest.make_technology(
+        "Go", "language", next(map(_unquote, directives.get("go", [])), "")
+    )
     yield from manifest.find_known("go", _iter_required(directives))
     programs = list(_list_programs(manifest, module))
     yield from programs
@@ -44,11 +46,6 @@ def _parse_directives(text: str) -> dict[str, list[str]]:
         elif directive:
             directives.setdefault(directive[1], []).append(directive[2])
     return directives
-
-
-def _make_language(directives: dict[str, list[str]], manifest: Manifest) -> Technology:
-    versions = map(_unquote, directives.get("go", []))
-    return manifest.make_technology("Go", "language", next(versions, ""))
 
 
 def _iter_required(directives: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
@@ -84,11 +81,6 @@ def _list_commands(manifest: Manifest, programs: list[EntryPoint]) -> Iterator[P
         path = programs[0].target.removeprefix(f"{manifest.folder}/" if manifest.folder else "")
         folder = path.rpartition("/")[0]
         yield manifest.make_command("run", f"go run ./{folder}".rstrip("/"))
-
-
-def read_go_work(manifest: Manifest) -> Iterator[Fact]:
-    """Read the version of a workspace; `./...` means none of its modules here."""
-    yield _make_language(_parse_directives(manifest.text), manifest)
 
 
 def read_magefile(manifest: Manifest) -> Iterator[Fact]:

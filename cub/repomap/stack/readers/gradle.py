@@ -18,13 +18,13 @@ from cub.repomap.stack.facts import (
 from cub.repomap.stack.formats import (
     as_table,
     find_first,
+    format_version,
     get_text_at,
     get_value_at,
     iter_code_lines,
     parse_toml,
     strip_comments,
 )
-from cub.repomap.stack.known_packages import format_version
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.maven import find_class_file, find_spring_applications
 

@@ -1,4 +1,4 @@
-"""Read composer.json and Laravel's artisan."""
+"""Read composer.json."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ from typing import Any
 
 from cub.repomap.stack.command_purposes import detect_target_purpose, rank_target_name
 from cub.repomap.stack.facts import EntryPoint, Fact, ProjectCommand
-from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_json
-from cub.repomap.stack.known_packages import format_version
+from cub.repomap.stack.formats import (
+    as_table,
+    as_texts,
+    format_version,
+    get_text_at,
+    get_value_at,
+    parse_json,
+)
 from cub.repomap.stack.manifest import Manifest
 
 # Scripts of these names are called with `run`.
@@ -59,8 +65,3 @@ def _list_entry_points(tree: dict[str, Any], manifest: Manifest) -> Iterator[Ent
         for namespace, folders in as_table(get_value_at(tree, "autoload", "psr-4")).items():
             for target in map(manifest.resolve_path, as_texts(folders)[:1]):
                 yield manifest.make_entry_point(namespace.rstrip("\\"), target)
-
-
-def read_artisan(manifest: Manifest) -> Iterator[Fact]:
-    """Read Laravel's own program, which is there in Laravel's applications alone."""
-    yield manifest.make_entry_point("artisan", manifest.path)

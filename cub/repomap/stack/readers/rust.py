@@ -7,8 +7,14 @@ from typing import Any
 
 from cub.repomap.stack.command_purposes import detect_target_purpose
 from cub.repomap.stack.facts import Fact, ProjectCommand
-from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_toml
-from cub.repomap.stack.known_packages import format_version
+from cub.repomap.stack.formats import (
+    as_table,
+    as_texts,
+    format_version,
+    get_text_at,
+    get_value_at,
+    parse_toml,
+)
 from cub.repomap.stack.manifest import Manifest
 
 _TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
