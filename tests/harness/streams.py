@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from cub.harness.base import AgentEvent, Harness, OutputReader, Transcript
+from cub.harness.base import AgentEvent, Harness, LineReader, Transcript
 from cub.harness.refusals import Refusal
 
 
@@ -45,7 +45,7 @@ def replay(harness: Harness, out: bytes, errors: bytes = b"") -> Replay:
     return Replay(events, transcript)
 
 
-def read_pieces(reader: OutputReader, pieces: Iterable[bytes]) -> list[AgentEvent]:
+def read_pieces(reader: LineReader, pieces: Iterable[bytes]) -> list[AgentEvent]:
     return [*(event for piece in pieces for event in reader.read(piece)), *reader.finish()]
 
 
