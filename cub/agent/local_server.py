@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
 from cub.agent.model import ModelEndpoint, ModelError
-from cub.json_values import get_text, list_objects
+from cub.json_values import get_text, list_objects, parse_object
 from cub.text import suggest_similar
 
 _SECONDS = 1.0
@@ -65,8 +64,7 @@ def _list_models(connection: HTTPConnection, endpoint: ModelEndpoint) -> list[st
     try:
         connection.request("GET", path, headers=headers)
         response = connection.getresponse()
-        tree = json.loads(response.read(_MAX_LIST_BYTES)) if response.status == 200 else {}
-    except (OSError, HTTPException, ValueError):
+        tree = parse_object(response.read(_MAX_LIST_BYTES)) if response.status == 200 else {}
+    except (OSError, HTTPException):
         return []
-    found = list_objects(tree, "data") if isinstance(tree, dict) else ()
-    return [name for item in found if (name := get_text(item, "id"))]
+    return [name for item in list_objects(tree, "data") if (name := get_text(item, "id"))]

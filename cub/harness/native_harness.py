@@ -6,7 +6,6 @@ of all of them is in harness_registry.
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from cub.harness.base import (
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_reported_refusal
-from cub.json_values import JsonObject, get_text
+from cub.json_values import JsonObject, get_text, parse_object
 
 
 class LaunchObstacle(NamedTuple):
@@ -159,13 +158,8 @@ class JsonLineReader(LineReader):
 
     def _read_lines(self, lines: list[bytes]) -> Iterator[AgentEvent]:
         for line in lines:
-            if not line.lstrip().startswith(b"{"):
-                continue
-            try:
-                tree = json.loads(line.decode("utf-8", "replace"))
-            except (ValueError, RecursionError):
-                continue
-            yield from self.read_object(tree)
+            if tree := parse_object(line):
+                yield from self.read_object(tree)
 
 
 _MAX_TOOL_TEXT = 200  # characters
