@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -114,8 +113,7 @@ def _find_files(
     )
     name_file = name_found_files(folder, context)
     with closing(find_lines(query, folder, paths, context)) as hits:
-        for path, group in groupby(hits, lambda hit: hit.path):
-            numbers = [hit.number for hit in group]
+        for path, numbers in hits:
             try:
                 is_shown = mode == "content"
                 data = read_prefix(os.fspath(folder), path, _MAX_FILE_BYTES) if is_shown else b""

@@ -18,7 +18,6 @@ from cub.processes.runner import RunningCommand
 from cub.syntax_errors import describe_pattern_error
 
 _MAX_SECONDS = 20.0
-_HIT = re.compile(rb"([^\0]+)\0(\d+)\n")
 _ESCAPE_OR_POSIX_CLASS = re.compile(r"\\.|(\[[^\]]*\[:\w+:\])", re.DOTALL)
 # Python may read these in another way one day: it says so on stderr.
 warnings.filterwarnings("ignore", "Possible (nested set|set )", FutureWarning)
@@ -33,11 +32,11 @@ class LineQuery(NamedTuple):
     counts: bool = False
 
 
-class LineHit(NamedTuple):
-    """Hold a file and the number of a line, from 1; or of how many lines match."""
+class FileHits(NamedTuple):
+    """Hold a file and the numbers of its lines, from 1; or alone how many of them match."""
 
     path: str
-    number: int
+    numbers: list[int]
 
 
 def find_lines(
@@ -46,8 +45,8 @@ def find_lines(
     paths: Sequence[str],
     context: ToolContext,
     max_seconds: float = _MAX_SECONDS,
-) -> Generator[LineHit]:
-    """Yield hits in the order of the paths, which are relative to `folder`.
+) -> Generator[FileHits]:
+    """Yield files with hits in the order of the paths, which are relative to `folder`.
 
     Binary files, which have a NUL byte, are left out. Raises ToolError for a pattern that is not
     valid, or if the search is stopped or takes too long.
@@ -63,12 +62,8 @@ def find_lines(
             if chunk.stream == "err":
                 errors = (errors + chunk.data)[:1000]
                 continue
-            unread += chunk.data
-            end = 0
-            for match in _HIT.finditer(unread):
-                yield LineHit(match[1].decode("utf-8", "surrogateescape"), int(match[2]))
-                end = match.end()
-            unread = unread[end:]
+            *lines, unread = (unread + chunk.data).split(b"\n")
+            yield from (FileHits(*json.loads(line)) for line in lines)
     _require_end(running.result.cause, running.result.start_error, errors)
 
 
