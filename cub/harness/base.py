@@ -214,7 +214,6 @@ class Transcript:
     has_result: bool = False
     _result: str = ""
     _text: str = ""
-    _final: str | None = None
 
     @property
     def final_message(self) -> str:
@@ -222,15 +221,12 @@ class Transcript:
 
         It is masked as a whole, because a secret may take several pieces.
         """
-        if self._final is None:
-            text = self._result or self._text
-            # Remove escapes first: they could hide a secret.
-            self._final = mask_text(to_plain_text(text) if "\x1b" in text else text).strip()
-        return self._final
+        text = self._result or self._text
+        # Remove escapes first: they could hide a secret.
+        return mask_text(to_plain_text(text) if "\x1b" in text else text).strip()
 
     def add_event(self, event: AgentEvent) -> None:
         """Take an event into account."""
-        self._final = None
         self.has_started |= event.kind != "other"
         if event.tokens is not None:
             self.tokens = self.tokens.add(event.tokens) if self.tokens else event.tokens
