@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 JsonObject = Mapping[str, Any]
+
+
+def parse_object(text: str | bytes) -> dict[str, Any]:
+    """Return the object that a text is; {} for anything else."""
+    try:
+        tree = json.loads(text.decode("utf-8", "replace") if isinstance(text, bytes) else text)
+    except (ValueError, RecursionError):  # a number of thousands of digits is a ValueError too
+        return {}
+    return tree if isinstance(tree, dict) else {}
 
 
 def get_object(tree: JsonObject, *keys: str) -> JsonObject:

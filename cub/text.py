@@ -18,6 +18,11 @@ def find_first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
+def truncate_text(text: str, limit: int) -> str:
+    """Return at most `limit` characters of a text; … is the last one if there were more."""
+    return text if len(text) <= limit else text[: limit - 1] + "…" if limit else ""
+
+
 def cut_middle(text: str, max_chars: int) -> str:
     """Return both ends of a text that is too long, around a line that counts the rest."""
     half, omitted = max_chars // 2, len(text) - max_chars

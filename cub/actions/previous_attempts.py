@@ -14,7 +14,8 @@ from cub.checks.tool_output import parse_output
 from cub.json_values import JsonObject, get_count, list_objects
 from cub.prompt.task_prompt import FailureSummary
 from cub.prompt.untrusted_text import embed_code, embed_line
-from cub.store.events import Event, get_mapping, get_outcome, get_timestamp, truncate_text
+from cub.store.events import Event, get_mapping, get_outcome, get_timestamp
+from cub.text import truncate_text
 
 PIVOT_ADVICE = "take another way than the attempts before, or say what keeps you from it"
 MAX_OLDER, OLDER_COUNT = 300, 2  # characters for each attempt before the newest; their number

@@ -35,11 +35,8 @@ to you."""
 
 def estimate_conversation(system: str, messages: Sequence[Message]) -> int:
     """Return about how many tokens a request with these messages has: four characters are one."""
-    return len(system) // 4 + sum(map(_estimate_message, messages))
-
-
-def _estimate_message(message: Message) -> int:
-    return _MESSAGE_TOKENS + sum(map(_estimate_block, message.blocks))
+    blocks = (block for message in messages for block in message.blocks)
+    return len(system) // 4 + _MESSAGE_TOKENS * len(messages) + sum(map(_estimate_block, blocks))
 
 
 def _estimate_block(block: Block) -> int:

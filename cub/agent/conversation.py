@@ -102,10 +102,7 @@ def repair_conversation(messages: Iterable[Message]) -> list[Message]:
 def _answer_calls(calls: Sequence[ToolCall], blocks: Sequence[Block]) -> Message:
     """Return a user message with a result for each call, in their order, then the other blocks."""
     results = {block.call_id: block for block in blocks if isinstance(block, ToolResult)}
-    answers = [results.get(call.id) or _make_missing_result(call) for call in calls]
+    missing = ToolResult("", (TextBlock(_NO_RESULT),), is_error=True)
+    answers = [results.get(call.id) or missing._replace(call_id=call.id) for call in calls]
     others = [block for block in blocks if not isinstance(block, ToolResult)]
     return Message("user", (*answers, *others))
-
-
-def _make_missing_result(call: ToolCall) -> ToolResult:
-    return ToolResult(call.id, (TextBlock(_NO_RESULT),), is_error=True)

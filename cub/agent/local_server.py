@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-import json
-import socket
+from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
 from cub.agent.model import ModelEndpoint, ModelError
-from cub.json_values import get_text, list_objects
+from cub.json_values import get_text, list_objects, parse_object
 from cub.text import suggest_similar
 
 _SECONDS = 1.0
@@ -24,11 +23,11 @@ def check_local_server(endpoint: ModelEndpoint, start: str = "", *, lists_models
     Servers elsewhere are not asked. `start` is the command that starts this one; only a server that
     `lists_models` is asked for their names. A server that is slow, or has no such list, passes.
     """
-    place = _find_local_place(endpoint.base_url)
-    if place is None:
+    connection = _find_local_server(endpoint.base_url)
+    if connection is None:
         return
     try:
-        connection = socket.create_connection(place, _SECONDS)
+        connection.connect()
     except TimeoutError:
         return
     except OSError as error:
@@ -36,7 +35,7 @@ def check_local_server(endpoint: ModelEndpoint, start: str = "", *, lists_models
         hint = f"{first}, or set `code.base_url` if it has another address"
         message = f"can't reach the model server at {endpoint.base_url}"
         raise ModelError(message, "service", hint=hint) from error
-    with connection:
+    with closing(connection):
         names = _list_models(connection, endpoint) if lists_models else []
     if names and not {endpoint.model, f"{endpoint.model}:latest"} & {*names}:
         similar = suggest_similar(endpoint.model, names)
@@ -46,8 +45,8 @@ def check_local_server(endpoint: ModelEndpoint, start: str = "", *, lists_models
         raise ModelError(message, "request", hint=hint)
 
 
-def _find_local_place(base_url: str) -> tuple[str, int] | None:
-    """Return the host and port of an address on this machine; None for other addresses."""
+def _find_local_server(base_url: str) -> HTTPConnection | None:
+    """Return a connection to an address on this machine, not open yet; None for others."""
     try:
         address = urlsplit(base_url)
         host = address.hostname or ""
@@ -55,22 +54,17 @@ def _find_local_place(base_url: str) -> tuple[str, int] | None:
         is_local = host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:  # a name, or a port that is not a number
         return None
-    return (host, port) if is_local and port else None
+    return HTTPConnection(host, port, timeout=_SECONDS) if is_local and port else None
 
 
-def _list_models(connection: socket.socket, endpoint: ModelEndpoint) -> list[str]:
+def _list_models(connection: HTTPConnection, endpoint: ModelEndpoint) -> list[str]:
     """Return the names that the server lists; [] if it has no such list."""
-    address = urlsplit(endpoint.base_url)
-    if address.scheme != "http" or address.hostname is None:
-        return []
-    client = HTTPConnection(address.hostname, address.port, timeout=_SECONDS)
-    client.sock = connection
+    path = f"{urlsplit(endpoint.base_url).path.rstrip('/')}/models"
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     try:
-        client.request("GET", f"{address.path.rstrip('/')}/models", headers=headers)
-        response = client.getresponse()
-        tree = json.loads(response.read(_MAX_LIST_BYTES)) if response.status == 200 else {}
-    except (OSError, HTTPException, ValueError):
+        connection.request("GET", path, headers=headers)
+        response = connection.getresponse()
+        tree = parse_object(response.read(_MAX_LIST_BYTES)) if response.status == 200 else {}
+    except (OSError, HTTPException):
         return []
-    found = list_objects(tree, "data") if isinstance(tree, dict) else ()
-    return [name for item in found if (name := get_text(item, "id"))]
+    return [name for item in list_objects(tree, "data") if (name := get_text(item, "id"))]

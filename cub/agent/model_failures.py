@@ -15,6 +15,7 @@ from cub.errors import CubError
 from cub.installation import find_installation
 from cub.json_values import get_text
 from cub.masking import MASK, mask_text
+from cub.text import truncate_text
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -109,11 +110,11 @@ def require_key(endpoint: ModelEndpoint, vendor_host: str, key_variable: str) ->
     return key or "none"
 
 
-def require_package(name: str) -> None:
+def require_package(name: str, message: str = "the built-in agent needs the package {}") -> None:
     """Raise CubError if a package is not installed that only the agent needs."""
     if find_spec(name) is None:
         hint = f"run `{find_installation().suggest_extra('agent')}`"
-        raise CubError(f"the built-in agent needs the package {name}", hint=hint)
+        raise CubError(message.format(name), hint=hint)
 
 
 def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
@@ -146,5 +147,4 @@ def _describe(reason: str, details: str, endpoint: ModelEndpoint) -> str:
     key = endpoint.key.strip()
     if len(key) >= _MIN_SECRET_CHARS:
         text = text.replace(key, MASK)
-    line = " ".join(mask_text(text).split())
-    return line if len(line) <= _MAX_MESSAGE_CHARS else line[: _MAX_MESSAGE_CHARS - 1] + "…"
+    return truncate_text(" ".join(mask_text(text).split()), _MAX_MESSAGE_CHARS)

@@ -49,14 +49,12 @@ class Permissions:
 
     def _decide_by_place(self, target: CallTarget) -> Decision:
         effect = target.tool.effect
-        if effect not in ("read", "edit"):
-            return Decision("ask", f"no rule allows this call of {target.tool.name}")
         outside = [path for path in target.paths if not target.is_inside(path)]
         if outside:
             place = target.context.describe_path(outside[0])
             is_project = outside[0].is_relative_to(target.context.root)
             where = "in a directory of git or cub" if is_project else "outside of the project"
             return Decision("ask", f"{place} is {where}")
-        if effect == "read" or self.mode == "accept-edits":
+        if effect == "read" or (effect == "edit" and self.mode == "accept-edits"):
             return Decision("allow")
         return Decision("ask", f"no rule allows this call of {target.tool.name}")

@@ -14,6 +14,7 @@ from cub.agent_profiles.user_folders import UserFolder
 from cub.edit.document import Document
 from cub.edit.file_imports import find_imports
 from cub.files.glob_patterns import compile_glob
+from cub.json_values import get_object, parse_object
 
 CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE = ".claude/CLAUDE.md", "CLAUDE.local.md"
 CLAUDE_READS_AGENTS_SINCE = (2, 1, 277)
@@ -80,11 +81,8 @@ def _get_claude_sources(files: AgentFiles) -> set[str]:
 def _may_import_all(files: AgentFiles, user: str) -> bool:
     """Return whether the user has allowed imports from outside of the project."""
     text = files.read(f"{posixpath.dirname(user)}/.claude.json") if user else b""
-    try:
-        projects = json.loads(text).get("projects", {}) if text else {}
-        return bool(projects.get(files.start, {}).get("hasClaudeMdExternalIncludesApproved"))
-    except (ValueError, AttributeError):
-        return False
+    project = get_object(parse_object(text), "projects", files.start)
+    return bool(project.get("hasClaudeMdExternalIncludesApproved"))
 
 
 def _make_claude_filter(files: AgentFiles) -> Callable[[str], bool]:

@@ -9,7 +9,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -221,13 +221,16 @@ def find_code(text: str) -> CodeRanges:
         for block in parse_leaf_blocks(text)
         if block.kind in _CODE_BLOCKS
     ]
-    return CodeRanges(blocks, _find_code_spans(text, blocks))
+    return CodeRanges(blocks, find_code_spans(text, blocks))
 
 
-def _find_code_spans(text: str, blocks: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the spans between runs of equally many backticks (CommonMark 6.1), in linear time."""
+def find_code_spans(text: str, blocks: Sequence[tuple[int, int]] = ()) -> list[tuple[int, int]]:
+    """Return the spans between runs of equally many backticks (CommonMark 6.1), in linear time.
+
+    NULs in a line stand for what is no text, so they end a paragraph.
+    """
     runs = [m for m in _BACKTICKS.finditer(text) if not _is_inside(blocks, m.start())]
-    breaks = [match.start() for match in re.finditer(r"\n[ \t]*\n", text)]
+    breaks = [match.start() for match in re.finditer(r"\n[ \t\0]*(?=\n)", text)]
     by_length: defaultdict[int, list[int]] = defaultdict(list)
     for run in runs:
         by_length[len(run[0])].append(run.start())
@@ -245,6 +248,6 @@ def _find_code_spans(text: str, blocks: list[tuple[int, int]]) -> list[tuple[int
     return spans
 
 
-def _is_inside(ranges: list[tuple[int, int]], offset: int) -> bool:
+def _is_inside(ranges: Sequence[tuple[int, int]], offset: int) -> bool:
     at = bisect_right(ranges, (offset, float("inf"))) - 1
     return at >= 0 and offset < ranges[at][1]

@@ -14,7 +14,7 @@ from cub.context.selectors import Selectors, explain_mismatch, format_value
 from cub.context.text_reader import FileIdentity, TextReader
 from cub.errors import CubError
 from cub.project.rule_locations import TASK_FOLDER
-from cub.text import suggest_similar
+from cub.text import suggest_similar, truncate_text
 
 _SUFFIX = ".md"
 RESUME = "resume"
@@ -217,5 +217,5 @@ def _list_fields(file: TaskFile, keys: Sequence[str]) -> list[str]:
 
 
 def _get_text(file: TaskFile, key: str) -> str:
-    text = ", ".join(map(format_value, list_field(file.text.fields, key)))
-    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
+    values = map(format_value, list_field(file.text.fields, key))
+    return truncate_text(", ".join(values), _MAX_SHOWN)

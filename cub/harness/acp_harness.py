@@ -119,15 +119,10 @@ class AcpHarness(EventHarness):
         permissions = request.permissions
         if self.reads == CodexHarness.facts.name and not request.can_nest:
             permissions = "bypass"  # in its other modes, it would run no command
-        options = ["--permissions", permissions]
-        if mode := self.modes.get(permissions):
-            options += ["--mode", mode]
-        if model := request.model or self.model:
-            options += ["--model", model]
-        if request.system_prompt.strip():
-            options += ["--system", str(request.folder / "system.md")]
+        mode, model = self.modes.get(permissions, ""), request.model or self.model or ""
+        system_file = str(request.folder / "system.md") if request.system_prompt.strip() else ""
         start = (sys.executable, "-I", "-S", "-c", _MAIN, str(_ROOT))
-        argv = (*start, *options, "--", *self.argv)
+        argv = (*start, permissions, mode, model, system_file, *self.argv)
         return LaunchCommand(argv, encode_text(request.prompt), self.environ)
 
     def open_reader(self) -> EventProtocolReader:

@@ -12,8 +12,14 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from cub.agent_profiles.aider import AIDER
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript
-from cub.harness.event_protocol import LineReader, decode_line
+from cub.harness.base import (
+    AgentEvent,
+    LaunchCommand,
+    LaunchRequest,
+    LineReader,
+    Transcript,
+)
+from cub.harness.event_protocol import decode_line
 from cub.harness.native_harness import NativeHarness, make_message
 from cub.harness.reported_refusals import classify_api_error
 from cub.tokens import TokenUsage

@@ -5,16 +5,18 @@ A transcript adds the events up to the final message, the costs, and how the age
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, get_args
 
 from cub.agent_profiles.agent_profile import AgentProfile
 from cub.checks.terminal_text import to_plain_text
 from cub.files.internal_files import replace_file
 from cub.files.read_files import make_os_error
+from cub.harness.line_splitter import LineSplitter
 from cub.harness.refusals import Refusal, RefusalKind
 from cub.masking import mask_text
 from cub.tokens import TokenUsage, compute_dollars
@@ -73,53 +75,74 @@ def encode_text(text: str) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-class OutputReader(Protocol):
-    """Read the stdout of one attempt."""
+class LineReader(ABC):
+    """Read the stdout of one attempt line by line, and nothing of its stderr. Never raises."""
 
-    def read(self, data: bytes) -> Iterable[AgentEvent]:
-        """Return the events of the next piece of stdout. Never raises."""
+    def __init__(self) -> None:
+        self._lines = LineSplitter()
 
-    def read_errors(self, data: bytes) -> Iterable[AgentEvent]:
-        """Return what the next piece of stderr says of refusals."""
+    def read(self, data: bytes) -> Iterator[AgentEvent]:
+        """Yield the events of the lines that end in this piece."""
+        return self._read_lines(self._lines.feed(data))
 
-    def finish(self) -> Iterable[AgentEvent]:
-        """Return the events that only the end of stdout makes certain."""
+    def read_errors(self, data: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002 - few need it
+        """Return nothing: the last lines of stderr are read when the agent has ended."""
+        return ()
+
+    def finish(self) -> Iterator[AgentEvent]:
+        """Yield the events of the last line if no newline ended it."""
+        return self._read_lines(self._lines.flush())
+
+    @abstractmethod
+    def _read_lines(self, lines: list[bytes]) -> Iterator[AgentEvent]:
+        """Yield the events of whole lines."""
 
 
-class Harness(Protocol):
+class Harness(ABC):
     """Drive one kind of agent."""
 
-    @property
-    def name(self) -> str:
-        """Return the name that a person gave it."""
+    __slots__ = ()
 
     @property
+    @abstractmethod
     def facts(self) -> AgentProfile:
         """Return what is known of the agent; "" is its program if only an attempt knows it."""
 
     @property
+    @abstractmethod
     def environ(self) -> Mapping[str, str]:
         """Return additional variables for the agent."""
 
     @property
+    @abstractmethod
     def reads(self) -> str:
         """Return the agent whose instruction files it reads, as in cub.project.agent_reading."""
 
+    @property
+    def name(self) -> str:
+        """Return the name that a person gave it."""
+        return self.facts.name
+
+    @abstractmethod
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command for an attempt.
 
         Raises CubError if the agent can't take such a prompt.
         """
 
-    def open_reader(self) -> OutputReader:
+    @abstractmethod
+    def open_reader(self) -> LineReader:
         """Return a new reader for one attempt."""
 
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
-        """Return whether an attempt ended well; `exit_code` is None or negative after a signal."""
+        """Return whether it ended with 0, and with a result that is not a failure."""
+        return exit_code == 0 and transcript.has_result and not transcript.has_failed
 
+    @abstractmethod
     def lacks_reply(self, transcript: Transcript) -> bool:
         """Return whether no model gave a usable reply; False if the output doesn't tell."""
 
+    @abstractmethod
     def find_refusal(self, transcript: Transcript, stderr: str, now: datetime) -> Refusal | None:
         """Return what kept the agent from working, None if nothing did."""
 
@@ -191,7 +214,6 @@ class Transcript:
     has_result: bool = False
     _result: str = ""
     _text: str = ""
-    _final: str | None = None
 
     @property
     def final_message(self) -> str:
@@ -199,15 +221,12 @@ class Transcript:
 
         It is masked as a whole, because a secret may take several pieces.
         """
-        if self._final is None:
-            text = self._result or self._text
-            # Remove escapes first: they could hide a secret.
-            self._final = mask_text(to_plain_text(text) if "\x1b" in text else text).strip()
-        return self._final
+        text = self._result or self._text
+        # Remove escapes first: they could hide a secret.
+        return mask_text(to_plain_text(text) if "\x1b" in text else text).strip()
 
     def add_event(self, event: AgentEvent) -> None:
         """Take an event into account."""
-        self._final = None
         self.has_started |= event.kind != "other"
         if event.tokens is not None:
             self.tokens = self.tokens.add(event.tokens) if self.tokens else event.tokens

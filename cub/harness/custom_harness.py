@@ -11,7 +11,7 @@ from typing import Any
 from cub.agent_profiles.agent_profile import AgentProfile
 from cub.agent_profiles.profiles import find_own_folders
 from cub.errors import CubError
-from cub.harness.base import LaunchCommand, LaunchRequest, Transcript, encode_text
+from cub.harness.base import Harness, LaunchCommand, LaunchRequest, Transcript, encode_text
 from cub.harness.event_protocol import EventProtocolReader
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_refusal_in_output
@@ -28,25 +28,16 @@ _PLACEHOLDER = re.compile(rf"\{{\{{({_NAMES})\}}\}}|\{{({_NAMES})\}}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EventHarness:
+class EventHarness(Harness):
     """Hold what the agents have in common that print cub's event protocol, or any text."""
 
     facts: AgentProfile
     environ: Mapping[str, str] = field(default_factory=dict)
     reads: str = ""
 
-    @property
-    def name(self) -> str:
-        """Return the name in the configuration, or what was typed."""
-        return self.facts.name
-
     def open_reader(self) -> EventProtocolReader:
         """Return a reader of cub's event protocol."""
         return EventProtocolReader()
-
-    def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
-        """Return whether it ended with 0, and with a result that is not a failure."""
-        return exit_code == 0 and transcript.has_result and not transcript.has_failed
 
     def lacks_reply(self, transcript: Transcript) -> bool:  # noqa: ARG002 - nothing tells
         """Return False: any output may be a model's."""
@@ -94,7 +85,7 @@ class CustomHarness(EventHarness):
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
         """Return whether it ended with 0, and as `success_rule` requires."""
         if self.success_rule == "result":
-            return EventHarness.is_success(self, transcript, exit_code)
+            return Harness.is_success(self, transcript, exit_code)
         rule = self.success_rule
         is_match = isinstance(rule, str) or rule.search(transcript.final_message) is not None
         return exit_code == 0 and is_match

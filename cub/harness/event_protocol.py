@@ -20,13 +20,11 @@ JSON of their own, with the same types. Every other line is text.
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import cast
 
 from cub.checks.terminal_text import to_plain_text
-from cub.harness.base import REFUSAL_KINDS, AgentEvent, EventKind
-from cub.harness.line_splitter import LineSplitter
+from cub.harness.base import REFUSAL_KINDS, AgentEvent, EventKind, LineReader
 from cub.json_values import JsonObject, get_count, get_dollars, get_text
 from cub.tokens import TokenUsage
 
@@ -35,29 +33,6 @@ _TEXTS = ("text", "tool", "denied", *REFUSAL_KINDS, "model", "result")
 _MAX_SINGLE_LINES = 5_000  # an event for each of millions of lines takes minutes
 _DECODER = json.JSONDecoder()
 _MAX_REPLAYED = 2_000  # characters: to replay a line as a terminal does has quadratic costs
-
-
-class LineReader(ABC):
-    """Read an agent's stdout line by line, and nothing of its stderr. Never raises."""
-
-    def __init__(self) -> None:
-        self._lines = LineSplitter()
-
-    def read(self, data: bytes) -> Iterator[AgentEvent]:
-        """Yield the events of the lines that end in this piece."""
-        return self._read_lines(self._lines.feed(data))
-
-    def read_errors(self, data: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002 - few need it
-        """Return nothing: the last lines of stderr are read when the agent has ended."""
-        return ()
-
-    def finish(self) -> Iterator[AgentEvent]:
-        """Yield the events of the last line if no newline ended it."""
-        return self._read_lines(self._lines.flush())
-
-    @abstractmethod
-    def _read_lines(self, lines: list[bytes]) -> Iterator[AgentEvent]:
-        """Yield the events of whole lines."""
 
 
 class EventProtocolReader(LineReader):

@@ -171,13 +171,9 @@ class GeminiHarness(NativeHarness):
             # Without a rule for it there is no shell tool. `--allowed-tools` would win over the
             # user's rules; `--policy` replaces their folder, unless it is named as well.
             files[_POLICY_FILE] = _POLICY
-            argv += [
-                "--approval-mode",
-                "auto_edit",
-                "--policy",
-                str(request.scratch / _POLICY_FILE),
-            ]
-            argv += ["--policy", str(self._find_user_policies())]
+            argv += ["--approval-mode", "auto_edit"]
+            for policies in (request.scratch / _POLICY_FILE, self._find_user_policies()):
+                argv += ["--policy", str(policies)]
         prompt = prepend_system_prompt(request)
         if _MENTION.search(prompt):
             prompt = f"{_ESCAPED}\n\n" + _MENTION.sub(r"\\@", prompt)

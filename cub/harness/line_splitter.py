@@ -13,33 +13,22 @@ class LineSplitter:
     def __init__(self, max_length: int = 16_000_000) -> None:
         self.max_length = max_length
         self._line = bytearray()
-        self._is_cut = False
 
     def feed(self, data: bytes) -> list[bytes]:
         """Return the lines that end in this piece, without LF or CRLF."""
-        *lines, start = data.split(b"\n")
+        *lines, rest = data.split(b"\n")
         if lines:
             self._append(lines[0])
-            lines[0] = self._take_line()
-            if b"\r" in data or len(data) > self.max_length:  # nothing to do for most
-                lines[1:] = map(self._trim, lines[1:])
-        self._append(start)
-        return lines
+            lines[0] = bytes(self._line)
+            self._line.clear()
+        self._append(rest)
+        return [line[: self.max_length].removesuffix(b"\r") for line in lines]
 
     def flush(self) -> list[bytes]:
         """Return the last line if no newline ended it."""
-        return [self._take_line()] if self._line or self._is_cut else []
-
-    def _trim(self, line: bytes) -> bytes:
-        return line[: self.max_length] if len(line) > self.max_length else line.removesuffix(b"\r")
+        lines = [bytes(self._line).removesuffix(b"\r")] if self._line else []
+        self._line.clear()
+        return lines
 
     def _append(self, piece: bytes) -> None:
-        space = self.max_length - len(self._line)
-        self._is_cut |= len(piece) > space
-        self._line += piece[:space]
-
-    def _take_line(self) -> bytes:
-        line, is_cut = bytes(self._line), self._is_cut
-        self._line.clear()
-        self._is_cut = False
-        return line if is_cut else line.removesuffix(b"\r")
+        self._line += piece[: self.max_length - len(self._line)]

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from cub.context.expansion import find_code_spans
+
 HIDDEN_CHAR = "\0"
 _FENCE = re.compile(r"(?P<lead> {0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?)(?P<run>`{3,}+|~{3,}+)")
 _QUOTE_OR_INDENT = re.compile(r" {0,3}>| {4}| {0,3}\t")
-_CODE = re.compile(r"`++")
 _VISIBLE_CHAR = re.compile(r"[^\n]")
 
 
@@ -49,9 +50,11 @@ def hide_code(text: str) -> str:
     text = text.replace(HIDDEN_CHAR, " ")
     lines = [HIDDEN_CHAR * len(line) if is_fence or is_in_fence or _QUOTE_OR_INDENT.match(line)
              else line for line, is_fence, is_in_fence in split_markdown(text)]  # fmt: skip
-    # A run of backticks closes at the next run of its length in the same paragraph.
-    paragraphs = re.split(r"(\n[ \t\0]*(?:\n|\Z))", "\n".join(lines))
-    return "".join(map(_hide_code_spans, paragraphs))
+    visible, pieces, at = "\n".join(lines), list[str](), 0
+    for start, end in find_code_spans(visible):
+        pieces += [visible[at:start], _VISIBLE_CHAR.sub(HIDDEN_CHAR, visible[start:end])]
+        at = end
+    return "".join(pieces) + visible[at:]
 
 
 def _parse_opening(line: str) -> _OpenFence | None:
@@ -66,21 +69,3 @@ def _is_closing(line: str, fence: _OpenFence) -> bool:
     marks = line.strip(" \t\r")
     indent = len(line) - len(line.lstrip(" ")) - fence.indent
     return indent <= 3 and len(marks) >= fence.length and not marks.strip(fence.mark)
-
-
-def _hide_code_spans(part: str) -> str:
-    runs = list(_CODE.finditer(part))
-    following: dict[int, int] = {}
-    closing = [-1] * len(runs)
-    for at in range(len(runs) - 1, -1, -1):
-        closing[at] = following.get(len(runs[at][0]), -1)
-        following[len(runs[at][0])] = at
-    pieces, copied, at = [], 0, 0
-    while at < len(runs):
-        if closing[at] < 0:
-            at += 1
-            continue
-        start, end = runs[at].start(), runs[closing[at]].end()
-        pieces += [part[copied:start], _VISIBLE_CHAR.sub(HIDDEN_CHAR, part[start:end])]
-        copied, at = end, closing[at] + 1
-    return "".join(pieces) + part[copied:]

@@ -6,20 +6,26 @@ of all of them is in harness_registry.
 
 from __future__ import annotations
 
-import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar, NamedTuple
 
 from cub.agent_profiles.agent_profile import AgentProfile
-from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript, encode_text
-from cub.harness.event_protocol import LineReader
+from cub.harness.base import (
+    AgentEvent,
+    Harness,
+    LaunchCommand,
+    LaunchRequest,
+    LineReader,
+    Transcript,
+    encode_text,
+)
 from cub.harness.line_splitter import LineSplitter
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_reported_refusal
-from cub.json_values import JsonObject, get_text
+from cub.json_values import JsonObject, get_text, parse_object
 
 
 class LaunchObstacle(NamedTuple):
@@ -42,7 +48,7 @@ class NativeOptions(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class NativeHarness(ABC):
+class NativeHarness(Harness):
     """Drive an agent that cub knows."""
 
     facts: ClassVar[AgentProfile]
@@ -50,11 +56,6 @@ class NativeHarness(ABC):
     no_user_settings: ClassVar[tuple[str, ...]] = ()
     reader: ClassVar[type[LineReader]]
     options: NativeOptions = field(default_factory=NativeOptions)
-
-    @property
-    def name(self) -> str:
-        """Return the agent's name."""
-        return self.facts.name
 
     @property
     def environ(self) -> Mapping[str, str]:
@@ -88,10 +89,6 @@ class NativeHarness(ABC):
         """Return what is certain to keep the agent from working; None for nothing."""
         return None
 
-    @abstractmethod
-    def build_command(self, request: LaunchRequest) -> LaunchCommand:
-        """Return the command for an attempt, with the prompt on its stdin."""
-
     def make_command(
         self, request: LaunchRequest, argv: Sequence[str], prompt: str, *last: str,
         files: Mapping[str, str] | None = None,
@@ -110,10 +107,6 @@ class NativeHarness(ABC):
     def open_reader(self) -> LineReader:
         """Return a new reader of the agent's stream."""
         return self.reader()
-
-    def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
-        """Return whether the agent ended with 0 and a result that is not a failure."""
-        return exit_code == 0 and transcript.has_result and not transcript.has_failed
 
     def lacks_reply(self, transcript: Transcript) -> bool:
         """Return whether no model said or did anything: the reader knows the agent's own words."""
@@ -165,13 +158,8 @@ class JsonLineReader(LineReader):
 
     def _read_lines(self, lines: list[bytes]) -> Iterator[AgentEvent]:
         for line in lines:
-            if not line.lstrip().startswith(b"{"):
-                continue
-            try:
-                tree = json.loads(line.decode("utf-8", "replace"))
-            except (ValueError, RecursionError):
-                continue
-            yield from self.read_object(tree)
+            if tree := parse_object(line):
+                yield from self.read_object(tree)
 
 
 _MAX_TOOL_TEXT = 200  # characters

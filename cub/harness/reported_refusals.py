@@ -6,7 +6,6 @@ lines count that look like the errors that programs print: see `cub.harness.refu
 
 from __future__ import annotations
 
-import json
 import re
 from datetime import UTC, datetime
 from typing import cast
@@ -14,7 +13,7 @@ from typing import cast
 from cub.harness.base import Transcript
 from cub.harness.refusals import Refusal, RefusalKind, find_refusal
 from cub.harness.reset_times import find_reset_time
-from cub.json_values import get_text
+from cub.json_values import get_text, parse_object
 
 _MAX_TAIL = 8_000  # characters of an agent's output, from the end
 _LIMIT_STATUSES, _LOGIN_STATUSES = (429, 529), (401, 402, 403)
@@ -99,13 +98,8 @@ def _classify_words(text: str) -> RefusalKind | None:
 def extract_message(text: str) -> str:
     """Return a service's message from the JSON that it is in; other text as it is."""
     start, end = text.find("{"), text.rfind("}") + 1
-    try:
-        tree = json.loads(text[start:end]) if start >= 0 else None
-    except (ValueError, RecursionError):
-        tree = None
-    objects = (tree.get("error"), tree) if isinstance(tree, dict) else ()
-    texts = (get_text(one, "message") for one in objects if isinstance(one, dict))
-    message = next(filter(None, texts), "")
+    tree = parse_object(text[start:end]) if start >= 0 else {}
+    message = get_text(tree, "error", "message") or get_text(tree, "message")
     return text[:start] + message + text[end:] if message else text
 
 

@@ -133,20 +133,14 @@ class _ScriptReader(NodeReader):
             raise self.make_error(node, "this is not a number of dollars")
         return float(str(node.value))
 
-    def take_usage(self, node: ConfigNode) -> dict[str, int]:
-        return self.take_counts(node, TokenUsage._fields)
-
-    def take_closing_status(self, node: ConfigNode) -> str:
-        return self.take_word(node, CLOSING_STATUSES)
-
 
 _KEYS: Mapping[str, Callable[[_ScriptReader, ConfigNode], Any]] = {
     "say": _ScriptReader.take_texts,
     "files": _ScriptReader.take_files,
     "replace": _ScriptReader.take_replacements,
-    "close": _ScriptReader.take_closing_status,
+    "close": lambda reader, node: reader.take_word(node, CLOSING_STATUSES),
     "final": _ScriptReader.take_text,
-    "usage": _ScriptReader.take_usage,
+    "usage": lambda reader, node: reader.take_counts(node, TokenUsage._fields),
     "usd": _ScriptReader.take_dollars,
     "exit": _ScriptReader.take_exit_code,
     "denied": _ScriptReader.take_text,

@@ -11,7 +11,6 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
 from threading import Lock, Thread
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote
 
@@ -73,12 +72,7 @@ class ModelServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._http.shutdown()
         self._http.close_connections()
         self._http.server_close()  # joins the threads of all connections

@@ -38,7 +38,6 @@ class ProjectConfig:
     """
 
     schema: int | None = None
-    requires_cub: str = ""
     targets: tuple[str, ...] = DEFAULT_TARGETS
     placement: Literal["bottom", "top"] = "bottom"
     inline: tuple[str, ...] = ()
@@ -52,9 +51,7 @@ class ProjectConfig:
     has_targets: bool = False
 
 
-def parse_config(
-    data: bytes | None, *, version: str, path: str = CONFIG_FILE, schema: int = CONFIG_SCHEMA
-) -> ProjectConfig:
+def parse_config(data: bytes | None, *, version: str, schema: int = CONFIG_SCHEMA) -> ProjectConfig:
     """Read the file's bytes; None means no file. `schema` is the newest that this cub knows.
 
     Raises CubError with `file:line:column` and the key for a syntax error, a wrong type, a target
@@ -62,14 +59,13 @@ def parse_config(
     """
     if data is None or not data.strip():
         return ProjectConfig()
-    source = decode_source(data, path)
+    source = decode_source(data, CONFIG_FILE)
     root = parse_yaml(source)
     _require_known(root, source, version, schema)
     layer = parse_layer(root, source)
     values: dict[str, Any] = {key: row.value for key, row in layer.values.items()}
     return ProjectConfig(
         schema=values.get("schema"),
-        requires_cub=str(values.get("requires-cub", "")),
         targets=tuple(dict.fromkeys(map(normalize_target, values.get("targets", DEFAULT_TARGETS)))),
         placement=values.get("placement", "bottom"),
         inline=tuple(dict.fromkeys(values.get("inline", ()))),

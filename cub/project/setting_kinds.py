@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cub.project.settings import COMMAND_KEYS, REQUIRED_COMMAND_KEYS, Setting, SettingKind
 from cub.project.targets import find_target_problem
+from cub.text import truncate_text
 
 TIME_PATTERN = r"[0-9]+(\.[0-9]+)?[smh]"
 SIZE_PATTERN = r"[0-9]+(\.[0-9]+)?[kMG]B"
@@ -182,8 +183,7 @@ def _join_words(words: Sequence[str]) -> str:
 
 
 def _quote_value(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    return truncate_text(repr(value), 60)
 
 
 MAX_TEMPLATE_CHARS = 1000
@@ -204,8 +204,7 @@ def find_template_problem(template: str, names: Sequence[str]) -> str:
     for match in _PART.finditer(template):
         if match[2]:
             part = re.match(r"\{[^{}]*\}?|\}", template[match.start() :])
-            text = part[0] if part else match[0]
-            text = text if len(text) <= 40 else f"{text[:39]}…"
+            text = truncate_text(part[0] if part else match[0], 40)
             return f"has an unknown placeholder {text!r}"
         if match[1] and match[1] not in names:
             return f"has an unknown placeholder {match[0]!r}"

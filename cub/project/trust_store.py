@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cub.files.signed_state import find_state_folder, read_signed, write_signed
 from cub.project.executable_config import AgentFile
@@ -47,15 +47,9 @@ def make_trusted_commands(config: Mapping[str, str], checks: Iterable[str]) -> T
 
 def load_trust(root: Path) -> TrustedCommands:
     """Return the commands that are trusted in the project at `root`."""
-    entry = _read().get(root.as_posix())
-    if not isinstance(entry, dict) or not isinstance(entry.get("checks"), list):
-        return TrustedCommands()
-    files = entry.get("files")
-    return TrustedCommands(
-        str(entry.get("config", "")),
-        frozenset(map(str, entry["checks"])),
-        {path: str(digest) for path, digest in files.items()} if isinstance(files, dict) else {},
-    )
+    entry = _read().get(root.as_posix(), {})
+    checks = frozenset(entry.get("checks", ()))
+    return TrustedCommands(entry.get("config", ""), checks, entry.get("files", {}))
 
 
 def save_trust(root: Path, trust: TrustedCommands | None) -> None:
@@ -87,7 +81,7 @@ def _get_path() -> Path:
     return find_state_folder() / "trust.json"
 
 
-def _read() -> dict[str, object]:
-    """Return the stored records; a damaged or foreign file counts as none."""
-    tree = read_signed(_get_path()).get("projects")
-    return tree if isinstance(tree, dict) else {}
+def _read() -> dict[str, dict[str, Any]]:
+    """Return the stored records; a file that cub has not signed counts as none."""
+    projects: dict[str, dict[str, Any]] = read_signed(_get_path()).get("projects", {})
+    return projects

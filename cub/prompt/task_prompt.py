@@ -27,8 +27,8 @@ from cub.prompt.untrusted_text import (
     join_words,
     truncate_words,
 )
-from cub.store.events import truncate_text
 from cub.store.jsonl import Record
+from cub.text import truncate_text
 from cub.tokens import estimate_tokens
 
 DEFAULT_TOKENS = 4000

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from cub.masking import mask_text
 from cub.store.jsonl import encode_record
 from cub.store.timestamps import normalize_timestamp
+from cub.text import truncate_text
 from cub.tokens import TokenUsage
 
 Event = dict[str, Any]
@@ -127,11 +128,6 @@ def describe_outcome(event: Event) -> str:
         if type(count) is int and count > 0
     ]
     return get_outcome(event) + "".join(known)
-
-
-def truncate_text(text: str, limit: int) -> str:
-    """Return at most `limit` characters of a text; … is the last one if there were more."""
-    return text if len(text) <= limit else text[: limit - 1] + "…" if limit else ""
 
 
 def _mask_value(value: Any, key: str = "") -> Any:

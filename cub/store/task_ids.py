@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
 from collections.abc import Collection, Iterable
 
@@ -31,13 +32,9 @@ def find_prefix(name: str, ids: Iterable[str]) -> str:
         if match := _OURS.fullmatch(task_id):
             return match[1]
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    words = re.findall(r"[a-z0-9]+", plain)
-    short = ""
-    for word in words:
-        if short and len(short) + 1 + len(word) > _MAX_PREFIX:
-            break
-        short = f"{short}-{word}" if short else word[:_MAX_PREFIX]
-    return short or "task"
+    words = " ".join(re.findall(r"[a-z0-9]+", plain)) or "task"
+    short = textwrap.wrap(words, _MAX_PREFIX, break_long_words=False)[0]
+    return short[:_MAX_PREFIX].replace(" ", "-")
 
 
 def make_id(prefix: str, taken: Collection[str], digests: Iterable[bytes]) -> str:

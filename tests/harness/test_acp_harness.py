@@ -27,9 +27,8 @@ def request(folder: Path, system_prompt: str = "", **fields: Any) -> LaunchReque
 
 
 def options(harness: AcpHarness, folder: Path, **fields: Any) -> tuple[str, ...]:
-    """The options of the child, and the agent's command."""
-    argv = harness.build_command(request(folder, **fields)).argv
-    return argv[argv.index("--permissions") :]
+    """Permissions, mode, model and file of the child, and the agent's command."""
+    return harness.build_command(request(folder, **fields)).argv[6:]
 
 
 def test_the_command_is_a_process_of_cubs_that_talks_with_the_agent(tmp_path: Path) -> None:
@@ -65,13 +64,10 @@ def test_the_child_takes_no_module_from_the_project(tmp_path: Path) -> None:
 def test_permissions_mode_model_and_system_prompt_are_options(tmp_path: Path) -> None:
     settings = {"acp": ["x", "--acp"], "modes": {"bypass": "yolo"}, "model": "small"}
     harness = make_acp_harness("mine", settings)
-    assert options(harness, tmp_path) == (
-        "--permissions", "auto", "--model", "small", "--", "x", "--acp",
-    )  # fmt: skip
+    assert options(harness, tmp_path) == ("auto", "", "small", "", "x", "--acp")
     asked = {"permissions": "bypass", "model": "large", "system_prompt": "Be brief."}
-    assert options(harness, tmp_path, **asked)[2:-3] == (
-        "--mode", "yolo", "--model", "large", "--system", str(tmp_path / "system.md"),
-    )  # fmt: skip
+    file = str(tmp_path / "system.md")
+    assert options(harness, tmp_path, **asked)[:4] == ("bypass", "yolo", "large", file)
 
 
 @pytest.mark.parametrize(
@@ -94,10 +90,10 @@ def test_a_known_agent_has_its_modes_and_variables(argv: list[str], full: tuple[
 
 def test_codex_does_without_its_sandbox_where_none_can_start(tmp_path: Path) -> None:
     modes = [
-        options(make_acp_harness("m", {"acp": [name]}), tmp_path, can_nest=False)[1:4]
+        options(make_acp_harness("m", {"acp": [name]}), tmp_path, can_nest=False)[:2]
         for name in ("codex", "claude")
     ]
-    assert modes == [("bypass", "--mode", "agent-full-access"), ("auto", "--mode", "auto")]
+    assert modes == [("bypass", "agent-full-access"), ("auto", "auto")]
 
 
 def test_an_unknown_agent_has_what_its_entry_says() -> None:

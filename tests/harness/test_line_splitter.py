@@ -36,7 +36,6 @@ def test_pieces_become_lines(pieces: list[bytes], lines: list[bytes]) -> None:
 
 def test_the_rest_of_a_long_line_is_dropped() -> None:
     assert cut([b"abcd", b"efg\nabc\r\nabcdefg"], 4) == [b"abcd", b"abc", b"abcd"]
-    assert cut([b"abc\rx\n"], 4) == [b"abc\r"]
 
 
 def test_the_rest_comes_once() -> None:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from threading import Event
-from types import TracebackType
 from typing import Any
 
 from cub.json_values import list_objects
@@ -71,14 +70,9 @@ class ModelServer(server.ModelServer):
     def make_handler(self) -> type[ModelHandler]:
         return _FaultyHandler
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.closing.set()
-        super().__exit__(kind, error, traceback)
+        super().__exit__()
 
 
 class _FaultyHandler(ModelHandler):

@@ -11,9 +11,9 @@ from cub.store.events import (
     ReportedUsage,
     encode_event,
     get_usage,
-    truncate_text,
 )
 from cub.store.jsonl import decode_record, encode_record
+from cub.text import truncate_text
 from cub.tokens import TokenUsage
 from tests.examples import hardly_any_examples
 from tests.store.events import ANY_EVENT, ended

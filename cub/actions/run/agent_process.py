@@ -31,7 +31,7 @@ from cub.harness.base import (
     AttemptCost,
     Harness,
     LaunchRequest,
-    OutputReader,
+    LineReader,
     Transcript,
     determine_cost,
 )
@@ -241,7 +241,7 @@ class _EventThrottle:
 class _LoggedOutput:
     """Read an agent's output as events, and write it to the files of the attempt."""
 
-    def __init__(self, reader: OutputReader, files: AttemptFolder) -> None:
+    def __init__(self, reader: LineReader, files: AttemptFolder) -> None:
         self._reader = reader
         self._errors = bytearray()
         self._out, self._err = _CappedLog(files, EVENTS_FILE), _CappedLog(files, STDERR_FILE)

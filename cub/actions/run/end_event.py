@@ -13,7 +13,8 @@ from cub.checks.failure_reasons import MAX_REASON
 from cub.errors import CubError
 from cub.harness.final_message import FinalSignals, parse_signals, summarize_final_message
 from cub.place.changes import diff_trees
-from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, tokens_to_json, truncate_text
+from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, tokens_to_json
+from cub.text import truncate_text
 
 _AGENT_SAID = "; the agent said: "
 _MIN_QUOTE = 40  # characters of what an agent said

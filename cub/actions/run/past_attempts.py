@@ -24,7 +24,7 @@ from cub.actions.tasks.stores import Stores
 from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.errors import CubError
 from cub.files.read_files import encode_path, open_regular_file
-from cub.harness.base import AgentEvent, OutputReader
+from cub.harness.base import AgentEvent, LineReader
 from cub.harness.event_protocol import EventProtocolReader
 from cub.harness.harness_registry import load_harnesses
 from cub.project.config_layers import resolve_config
@@ -177,7 +177,7 @@ def _make_attempt(root: Path, event: Event) -> PastAttempt | None:
 class AttemptLog:
     """Read what an agent printed as events, as far as it has been written."""
 
-    def __init__(self, file: BinaryIO, reader: OutputReader) -> None:
+    def __init__(self, file: BinaryIO, reader: LineReader) -> None:
         self._file = file
         self._reader = reader
 
@@ -199,7 +199,7 @@ def open_log(stores: Stores, attempt: PastAttempt, environ: Mapping[str, str]) -
     return AttemptLog(file, _open_reader(stores, attempt, environ)) if file else None
 
 
-def _open_reader(stores: Stores, attempt: PastAttempt, environ: Mapping[str, str]) -> OutputReader:
+def _open_reader(stores: Stores, attempt: PastAttempt, environ: Mapping[str, str]) -> LineReader:
     """Open the reader of the attempt's agent; that of cub's protocol if it is not configured."""
     values = resolve_config(stores.project, environ).values
     configured = {

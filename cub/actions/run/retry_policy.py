@@ -29,10 +29,10 @@ from cub.store.events import (
     Event,
     get_mapping,
     get_outcome,
-    truncate_text,
 )
 from cub.store.ledger import Ledger
 from cub.store.task_schema import OPEN, PARKED, RETRY
+from cub.text import truncate_text
 
 WAITS_FOR_ANSWER = "it waits for an answer"  # why a task is parked; its question follows
 MAX_STREAK = 3  # machine failures that stop a run, and equal failures that park a task

@@ -17,9 +17,10 @@ from cub.actions.run.task_queue import list_parked_tasks
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.git.worktree import list_commits, read_head
-from cub.store.events import TASK_STATE, get_mapping, get_outcome, truncate_text
+from cub.store.events import TASK_STATE, get_mapping, get_outcome
 from cub.store.task_index import TaskIndex
 from cub.store.task_schema import CLOSED, PARKED
+from cub.text import truncate_text
 
 MAX_NAMED = 10  # tasks, and commits
 NOTHING_READY = "nothing_ready"  # why a run ends that has no task

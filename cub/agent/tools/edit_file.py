@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from array import array
-from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
@@ -22,13 +20,6 @@ class EditArguments(NamedTuple):
     replace_all: Annotated[bool, "Replace every occurrence instead of the only one."] = False
 
 
-class _Span(NamedTuple):
-    """Hold where an occurrence begins and ends, in bytes of the file."""
-
-    start: int
-    end: int
-
-
 def edit_file(arguments: EditArguments, context: ToolContext) -> ToolOutput:
     """Replace the only occurrence of a text, or all of them."""
     file = open_edited_file(arguments.file_path, context)
@@ -40,9 +31,8 @@ def edit_file(arguments: EditArguments, context: ToolContext) -> ToolOutput:
         raise ToolError("old_string is empty", hint="use Write to replace the whole file")
     if arguments.old_string == arguments.new_string:
         raise ToolError("old_string and new_string are the same")
-    spans = list(_find_spans(file.before, old))
-    if not spans and b"\r\n" in old:
-        spans = list(_find_spans(file.before, old.replace(b"\r\n", b"\n")))
+    plain = old.replace(b"\r\n", b"\n")
+    spans = _find_spans(file.before, plain) or _find_spans(file.before, old)
     if not spans:
         raise ToolError(f"old_string is not in {file.name}", hint=_explain_miss(file.before, old))
     if len(spans) > 1 and not arguments.replace_all:
@@ -55,20 +45,14 @@ def edit_file(arguments: EditArguments, context: ToolContext) -> ToolOutput:
     return write_edited_file(file, after, f"Edited {file.name}{times}.", context)
 
 
-def _find_spans(data: bytes, old: bytes) -> Iterator[_Span]:
-    """Yield where `old`, with LF line ends, is in data whose line ends are LF or CRLF."""
-    matches = enumerate(re.finditer(rb"\r\n", data))
-    ends = array("q", (match.start() - number for number, match in matches))
-    text = data.replace(b"\r\n", b"\n") if ends else data
-    start = text.find(old)
-    while start >= 0:
-        end = start + len(old)
-        # Each CRLF before a place in the text is one more byte in the data.
-        yield _Span(start + bisect_left(ends, start), end + bisect_left(ends, end))
-        start = text.find(old, end)
+def _find_spans(data: bytes, old: bytes) -> list[tuple[int, int]]:
+    """Return where `old`, with LF line ends, is in data whose line ends are LF or CRLF."""
+    pattern = rb"\r?\n".join(map(re.escape, old.split(b"\n")))
+    whole_end = rb"(?!\n)" if old.endswith(b"\r") else b""  # no CRLF is cut in two
+    return [match.span() for match in re.finditer(pattern + whole_end, data)]
 
 
-def _replace_spans(data: bytes, spans: list[_Span], new: bytes) -> Iterator[bytes]:
+def _replace_spans(data: bytes, spans: list[tuple[int, int]], new: bytes) -> Iterator[bytes]:
     """Yield the pieces of the new data; the line ends of a replacement are those around it."""
     crlf = data.count(b"\r\n")
     is_crlf_file = 2 * crlf > data.count(b"\n")

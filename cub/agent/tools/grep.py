@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -43,7 +42,7 @@ class GrepArguments(NamedTuple):
 
 
 class _FoundFile(NamedTuple):
-    """Hold a file with a match, its bytes, and the numbers of lines (or how many there are)."""
+    """Hold a file with a match, the bytes to show, and the numbers of lines (or how many)."""
 
     name: str
     data: bytes
@@ -104,7 +103,7 @@ def _list_endings(name: str) -> tuple[str, ...]:
 def _find_files(
     arguments: GrepArguments, folder: Path, paths: Sequence[str], context: ToolContext
 ) -> Generator[_FoundFile]:
-    """Yield the files with matches; a NUL byte makes a file a binary one."""
+    """Yield the files with matches."""
     mode, limit = arguments.output_mode, min(arguments.head_limit + 1, MAX_RESULT_CHARS)
     query = LineQuery(
         arguments.pattern,
@@ -114,14 +113,13 @@ def _find_files(
     )
     name_file = name_found_files(folder, context)
     with closing(find_lines(query, folder, paths, context)) as hits:
-        for path, group in groupby(hits, lambda hit: hit.path):
-            numbers = [hit.number for hit in group]
+        for path, numbers in hits:
             try:
-                data = read_prefix(os.fspath(folder), path, _MAX_FILE_BYTES)
+                is_shown = mode == "content"
+                data = read_prefix(os.fspath(folder), path, _MAX_FILE_BYTES) if is_shown else b""
             except OSError:  # deleted just now
                 continue
-            if b"\0" not in data:
-                yield _FoundFile(make_valid_text(name_file(path)), data, numbers)
+            yield _FoundFile(make_valid_text(name_file(path)), data, numbers)
 
 
 def _iter_output(arguments: GrepArguments, files: Generator[_FoundFile]) -> Generator[str]:

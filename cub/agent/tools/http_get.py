@@ -8,9 +8,8 @@ from ipaddress import IPv6Address, ip_address
 from typing import TYPE_CHECKING, NamedTuple
 
 from cub import __version__
+from cub.agent.model_failures import require_package
 from cub.agent.tools.tool_arguments import ToolError
-from cub.errors import CubError
-from cub.installation import find_installation
 from cub.processes.command import StopRequest
 
 if TYPE_CHECKING:
@@ -56,12 +55,10 @@ def get_text_over_http(
     if not parse_web_host(url):
         hint = "use http:// or https://, a host in ASCII, and no user name"
         raise ToolError(f"{url} is not a web address", hint=hint)
-    try:
-        import httpx2
-    except ImportError as error:
-        hint = f"run `{find_installation().suggest_extra('agent')}`"
-        raise CubError("httpx2 is not installed", hint=hint) from error
+    require_package("httpx2", "{} is not installed")
     import asyncio
+
+    import httpx2
 
     try:
         return asyncio.run(_get_or_stop(url, stop, params, seconds))

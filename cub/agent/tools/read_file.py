@@ -6,6 +6,8 @@ import os
 import stat
 from base64 import b64encode
 from collections.abc import Iterator
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -19,7 +21,7 @@ from cub.text import suggest_similar
 _DEFAULT_LIMIT = 2_000
 _MAX_FILE_BYTES = 64 << 20
 _MAX_IMAGE_BYTES = 3_750_000  # services take 5 MB in base64
-_BOM, _CR = b"\xef\xbb\xbf", b"\r"
+_BOM = b"\xef\xbb\xbf"
 
 
 class ReadArguments(NamedTuple):
@@ -120,14 +122,9 @@ def _show_lines(data: bytes, arguments: ReadArguments, name: str) -> str:
 
 def _number_lines(data: bytes, first: int, last: int) -> Iterator[str]:
     """Yield lines without splitting all of a large file."""
-    start = 0
-    for _ in range(first - 1):
-        start = data.index(b"\n", start) + 1
-    for number in range(first, last + 1):
-        end = data.find(b"\n", start)
-        line = data[start : end if end >= 0 else len(data)]
-        yield f"{number}\t{cut_line(line.removesuffix(_CR).decode('utf-8', 'replace'))}"
-        start = end + 1
+    for number, line in enumerate(islice(BytesIO(data), first - 1, last), first):
+        text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "replace")
+        yield f"{number}\t{cut_line(text)}"
 
 
 def _list_notes(data: bytes, count: int) -> Iterator[str]:

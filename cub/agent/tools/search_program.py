@@ -1,8 +1,8 @@
-"""Search files for a regular expression, as a program: what Grep runs where ripgrep is missing.
+"""Search files for a regular expression, as a program that Grep runs.
 
 It stands alone, so that a pattern that takes forever can be ended with its process. It reads a JSON
-object from stdin, and prints a line with a file's path, NUL and a number, as ripgrep does: the
-number of each line that matches, or how many lines of the file do.
+object from stdin, and prints a JSON list for each file with a match: its path, and the numbers of
+the lines that match, or how many there are.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ def main() -> None:
     order = json.load(sys.stdin.buffer)
     pattern = re.compile(order["pattern"], re.IGNORECASE if order["ignore_case"] else 0)
     for path in order["paths"]:
-        name = path.encode("utf-8", "surrogateescape")
         try:
-            numbers = _iter_matching_lines(name, pattern)
+            numbers = _iter_matching_lines(path.encode("utf-8", "surrogateescape"), pattern)
             if order["counts"]:
                 count = sum(1 for _ in numbers)
                 found = [count] if count else []
@@ -30,15 +29,17 @@ def main() -> None:
                 found = [*islice(numbers, order["max_lines"])]
         except OSError:  # deleted just now, or not readable
             continue
-        sys.stdout.buffer.write(b"".join(b"%s\0%d:\n" % (name, number) for number in found))
-        sys.stdout.buffer.flush()
+        if found:
+            sys.stdout.write(json.dumps([path, found]) + "\n")
+            sys.stdout.flush()
 
 
 def _iter_matching_lines(name: bytes, pattern: re.Pattern[str]) -> Iterator[int]:
     handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
     with os.fdopen(handle, "rb") as file:
         data = file.read()
-    for number, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else (), 1):
+    is_text = data and b"\0" not in data
+    for number, line in enumerate(data.removesuffix(b"\n").split(b"\n") if is_text else (), 1):
         if pattern.search(line.removesuffix(b"\r").decode("utf-8", "surrogateescape")):
             yield number
 

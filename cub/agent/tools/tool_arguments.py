@@ -1,21 +1,21 @@
 """Turn the type hints of a tool's arguments into a JSON Schema, and check arguments against them.
 
-Arguments are a NamedTuple. A field is a string, an integer, a number, a flag, a Literal of strings,
-or a tuple of strings; `| None` or a default makes it optional, and `Annotated` describes it.
+Arguments are a NamedTuple. A field is a string, an integer, a flag, or a Literal of strings; a
+default makes it optional, and `Annotated` describes it.
 """
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
+from contextlib import suppress
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 from cub.errors import CubError
 from cub.json_values import JsonObject
 from cub.text import suggest_known
 
 A = TypeVar("A")
-_TYPE_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_TYPE_NAMES = {str: "string", int: "integer", bool: "boolean"}
 _FLAGS = {"true": True, "false": False}
 
 
@@ -24,7 +24,7 @@ class ToolError(CubError):
 
 
 class _Field(NamedTuple):
-    """Describe an argument. `kind` has neither Annotated nor None around it."""
+    """Describe an argument; `kind` has no Annotated around it."""
 
     name: str
     kind: Any
@@ -67,17 +67,12 @@ def _list_fields(arguments: type[Any]) -> Iterator[_Field]:
         kind, description = hint, ""
         if get_origin(kind) is Annotated:
             kind, description = get_args(kind)
-        if get_origin(kind) in (Union, types.UnionType):
-            kind = next(part for part in get_args(kind) if part is not type(None))
         yield _Field(name, kind, description, name not in defaults)
 
 
 def _build_property(field: _Field) -> JsonObject:
-    origin = get_origin(field.kind)
-    if origin is Literal:
+    if get_origin(field.kind) is Literal:
         value: JsonObject = {"type": "string", "enum": list(get_args(field.kind))}
-    elif origin is tuple:
-        value = {"type": "array", "items": {"type": "string"}}
     else:
         value = {"type": _TYPE_NAMES[field.kind]}
     return {**value, "description": field.description} if field.description else value
@@ -85,30 +80,15 @@ def _build_property(field: _Field) -> JsonObject:
 
 def _parse_value(field: _Field, value: Any) -> Any:
     """Return a value as the hint has it; ToolError if it is of another type."""
-    origin, is_text = get_origin(field.kind), isinstance(value, str)
-    if origin is Literal:
+    if get_origin(field.kind) is Literal:
         if value in get_args(field.kind):
             return value
         raise ToolError(f"{field.name} is one of {', '.join(get_args(field.kind))}")
-    if origin is tuple:
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            return tuple(value)
-        raise ToolError(f"{field.name} is a list of strings")
-    if field.kind is bool and is_text:
+    if field.kind is bool and isinstance(value, str):
         value = _FLAGS.get(value.strip().lower(), value)
-    if field.kind in (int, float) and is_text:
-        value = _parse_number(field.kind, value)
-    if field.kind is float and type(value) is int:
-        value = float(value)
-    if field.kind is int and type(value) is float and value.is_integer():
-        value = int(value)
+    if field.kind is int and (isinstance(value, str) or type(value) is float):
+        with suppress(ValueError):
+            value = int(value) if isinstance(value, str) or value.is_integer() else value
     if type(value) is not field.kind:
         raise ToolError(f"{field.name} is not of the type {_TYPE_NAMES[field.kind]}")
     return value
-
-
-def _parse_number(kind: type[int | float], text: str) -> object:
-    try:
-        return kind(text)
-    except ValueError:
-        return text

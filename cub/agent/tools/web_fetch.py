@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
+from cub.agent.model_failures import require_package
 from cub.agent.tools.http_get import WebText, get_text_over_http
 from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError
 from cub.context.context_commands import describe_failure
-from cub.errors import CubError
-from cub.installation import find_installation
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import run_and_capture_streams
 
@@ -53,9 +51,7 @@ def _decode(page: WebText) -> str:
 
 
 def _convert_html(page: WebText, context: ToolContext) -> str:
-    if find_spec("markdownify") is None:
-        hint = f"run `{find_installation().suggest_extra('agent')}`"
-        raise CubError("markdownify is not installed", hint=hint)
+    require_package("markdownify", "{} is not installed")
     argv = (sys.executable, "-I", str(_CONVERTER), page.charset)
     command = CommandSpec(argv, context.folder, {}, page.data[:_MAX_HTML_BYTES])
     limits = TimeLimits(wall=_CONVERSION_SECONDS, grace=(0.1, 0.1))

@@ -9,6 +9,7 @@ from cub.agent.tools.http_get import get_text_over_http
 from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError
 from cub.json_values import JsonObject, get_text, list_objects
+from cub.text import truncate_text
 
 MAX_RESULTS = 20
 _MAX_TITLE_CHARS, _MAX_SNIPPET_CHARS, _MAX_URL_CHARS = 200, 400, 1000
@@ -59,8 +60,7 @@ def _format_result(number: int, result: JsonObject) -> str:
 
 def _shorten(text: str, most: int) -> str:
     """Return a text on one line of at most `most` characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    return truncate_text(" ".join(text.split()), most)
 
 
 WEB_SEARCH = Tool("WebSearch", _DESCRIPTION, WebSearchArguments, search_web, "web", "query")

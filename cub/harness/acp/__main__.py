@@ -1,14 +1,14 @@
 """Run an agent that speaks the Agent Client Protocol, as an agent that speaks cub's own.
 
-    python -m cub.harness.acp [OPTIONS] -- COMMAND [ARGUMENT…]
+    python -m cub.harness.acp PERMISSIONS MODE MODEL SYSTEM_FILE COMMAND [ARGUMENT…]
 
-The prompt is read from stdin. Each line of stdout is an event (docs/reference/agents.md). INT
+MODE and MODEL are the agent's own if they are "", and there may be no file. The prompt is read from
+stdin. Each line of stdout is an event (docs/reference/agents.md). INT
 cancels the turn; TERM ends the agent without waiting for it.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -29,7 +29,9 @@ _NOT_FOUND, _NOT_STARTED = 127, 126  # exit codes, as a shell has them
 
 def main(words: Sequence[str]) -> int:
     """Have the agent work on the prompt, and return the exit code: 0 for success."""
-    command, options = _parse_words(words)
+    permissions, mode, model, system_file, *command = words
+    system = Path(system_file).read_text(encoding="utf-8", errors="replace") if system_file else ""
+    options = SessionOptions(permissions, mode, model, system)
     stop = StopSignals()
     stop.install()
     prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
@@ -47,18 +49,6 @@ def main(words: Sequence[str]) -> int:
         if connection.garbage_count:
             lines = f"{connection.garbage_count:,} lines of the agent's stdout"
             sys.stderr.write(f"{lines} were not messages of the protocol\n")
-
-
-def _parse_words(words: Sequence[str]) -> tuple[list[str], SessionOptions]:
-    parser = argparse.ArgumentParser(prog="python -m cub.harness.acp")
-    parser.add_argument("--permissions", choices=("auto", "bypass"), default="auto")
-    parser.add_argument("--mode", default="", help="the session's mode")
-    parser.add_argument("--model", default="", help="the session's model")
-    parser.add_argument("--system", metavar="FILE", type=Path, help="a file with a system prompt")
-    parser.add_argument("command", nargs="+", metavar="COMMAND")
-    asked = parser.parse_args(words)
-    system = asked.system.read_text(encoding="utf-8", errors="replace") if asked.system else ""
-    return asked.command, SessionOptions(asked.permissions, asked.mode, asked.model, system)
 
 
 def _report_work(conversation: Conversation, prompt: str) -> int:

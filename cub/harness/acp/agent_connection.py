@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import IO, Any, NamedTuple, cast
 
 from cub.harness.line_splitter import LineSplitter
-from cub.json_values import JsonObject
+from cub.json_values import JsonObject, parse_object
 
 _CHUNK_BYTES = 65_536
 _MAX_UNSENT = 64_000_000  # bytes; an agent that reads none of its answers gets no more
@@ -156,11 +156,7 @@ class AgentConnection:
         data = _read(self._stdout)
         lines = self._lines.feed(data) if data else self._lines.flush()
         for line in lines:
-            try:
-                message = json.loads(line.decode("utf-8", "replace"))
-            except (ValueError, RecursionError):
-                message = None
-            if isinstance(message, dict):
+            if message := parse_object(line):
                 self._messages.append(message)
             elif line.strip():
                 self.garbage_count += 1

@@ -2,15 +2,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import time
 from pathlib import Path
 from threading import Timer
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from cub.agent.tools.grep import GREP
 from cub.agent.tools.line_search import LineQuery, find_lines
@@ -19,11 +16,8 @@ from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS
 from cub.processes.command import StopRequest
 from tests.agent.tools.context import ENVIRON, call, make_context
-from tests.written_files import write_files, write_program
+from tests.written_files import write_files
 
-RIPGREP = shutil.which("rg")
-NEEDS_RIPGREP = pytest.mark.skipif(RIPGREP is None, reason="rg is not in PATH")
-ENGINES = [pytest.param("rg", marks=NEEDS_RIPGREP), "python"]
 FILES = {
     "a.py": b"import os\n\ndef run(x):\n    return x\n\n\ndef Walk(y):\n    return run(y)\n",
     "b.ts": b"run('x')\r\nrun('y')\r\n",
@@ -35,20 +29,10 @@ FILES = {
 }
 
 
-def make_environ(folder: Path, engine: str) -> dict[str, str]:
-    folder.mkdir(exist_ok=True)
-    for program in ("git", RIPGREP) if engine == "rg" else ("git",):
-        path = shutil.which(str(program))
-        if path and not (folder / Path(path).name).exists():
-            (folder / Path(path).name).symlink_to(path)
-    return ENVIRON | {"PATH": os.fspath(folder)}
-
-
-@pytest.fixture(params=ENGINES)
-def project(request: pytest.FixtureRequest, tmp_path: Path) -> ToolContext:
+@pytest.fixture
+def project(tmp_path: Path) -> ToolContext:
     write_files(tmp_path / "project", FILES)
-    environ = make_environ(tmp_path / "bin", request.param)
-    return make_context(tmp_path / "project", environ=environ)
+    return make_context(tmp_path / "project")
 
 
 def grep(tool_context: ToolContext, pattern: str, /, **values: object) -> list[str]:
@@ -117,9 +101,11 @@ PATTERNS = [
     (r"'\)$", False, 2), ("{}", False, 1), (r"v[[]0]", False, 1), (r"[&&]", False, 1),
     (r"\<x\>", False, 1), (r"(?<=v)\[0", False, 1), (r"[]]", False, 1), (r"^$", False, 3),
     ("", False, 15), (r"\bb\b", False, 1), (r"[^\W\d]{6}", False, 3), ("-x", False, 0),
+    (r"\[[:x]", False, 0),
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:Possible")  # as in cub's own process
 @pytest.mark.parametrize(("pattern", "ignores_case", "count"), PATTERNS)
 def test_patterns_are_python_s(
     project: ToolContext, pattern: str, ignores_case: bool, count: int
@@ -128,7 +114,7 @@ def test_patterns_are_python_s(
     texts = [data for name, data in FILES.items() if name != "binary"]
     flags = re.IGNORECASE if ignores_case else 0
     expected = sum(
-        re.search(pattern.replace("[[]", r"\[").replace("[&&]", "[&]"), line, flags) is not None
+        re.search(pattern, line, flags) is not None
         for data in texts
         for line in data.decode().splitlines()
     )
@@ -140,10 +126,9 @@ def test_patterns_are_python_s(
     [
         ("(", "not valid"),
         (r"\p{L}", "not valid"),
-        ("[[:space:]]", "POSIX"),
-        ("[a&&", "not valid"),
-        ("a\0--pre=id", "not valid"),
-        ("\ud83d", "not valid"),
+        ("[[:space:]]", r"'\[\[:space:\]' has a POSIX class"),
+        (r"\\[a-z[:digit:]]", "POSIX"),
+        ("[a", "not valid"),
         ("a{9999999999}", "not valid"),
     ],
 )
@@ -219,28 +204,9 @@ def test_names_that_are_not_utf_8_are_searched(project: ToolContext) -> None:
     assert grep(project, "needle") == ["caf�"]
 
 
-def test_a_ripgrep_that_fails_is_replaced_where_it_stopped(tmp_path: Path) -> None:
-    write_files(tmp_path / "project", FILES)
-    folder = tmp_path / "project" / ("d" * 200) / ("e" * 200)
-    folder.mkdir(parents=True)
-    for number in range(1_000):
-        (folder / f"{number:04}").write_text("needle" if number == 999 else "")
-    environ = make_environ(tmp_path / "bin", "python")
-    # It finds a line in a.py, and does not work when it is started again.
-    script = f"""#!/bin/sh
-PATH=/usr/bin:/bin
-if test -e {tmp_path}/again; then echo full >&2; exit 2; fi
-touch {tmp_path}/again
-printf './a.py\\0001:\\n'
-"""
-    write_program(tmp_path / "bin" / "rg", script)
-    names = grep(make_context(tmp_path / "project", environ=environ), "needle|import")
-    assert [name[-4:] for name in names] == ["a.py", "0999"]
-
-
 def test_a_pattern_that_takes_forever_is_ended(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a" * 40 + "!\n")
-    context = make_context(tmp_path, environ=make_environ(tmp_path / "bin", "python"))
+    context = make_context(tmp_path)
     query = LineQuery("(a+)+$", ignore_case=False, max_lines=1)
     start = time.monotonic()
     with pytest.raises(ToolError, match="took too long"):
@@ -250,52 +216,11 @@ def test_a_pattern_that_takes_forever_is_ended(tmp_path: Path) -> None:
 
 def test_a_requested_stop_ends_a_search(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a" * 40 + "!\n")
-    environ, stop = make_environ(tmp_path / "bin", "python"), StopRequest()
-    context = ToolContext(tmp_path, tmp_path, environ, stop)
+    stop = StopRequest()
+    context = ToolContext(tmp_path, tmp_path, ENVIRON, stop)
     timer = Timer(0.1, stop.request)
     timer.start()
     with pytest.raises(ToolError, match="was stopped"):
         grep(context, "(a+)+$")
     timer.join()
     stop.close()
-
-
-def test_more_paths_than_fit_on_a_command_line_are_searched(project: ToolContext) -> None:
-    folder = project.root / ("d" * 200) / ("e" * 200)
-    folder.mkdir(parents=True)
-    for number in range(1_200):
-        (folder / f"{number:04}").write_text("needle" if number in (7, 1_199) else "")
-    assert [name[-4:] for name in grep(project, "needle")] == ["0007", "1199"]
-
-
-@pytest.mark.thorough
-@NEEDS_RIPGREP
-@settings(max_examples=40)
-@given(
-    st.lists(
-        st.sampled_from(["a", "B", "é", " ", "\n", "\r\n", "_", "1", "-", "[", "\t"]), max_size=30
-    ).map("".join),
-    st.lists(
-        st.sampled_from(
-            ["a", "b", "É", ".", "*", "+", "?", "^", "$", "|", "(", ")", "[^a", "[", "]", "[a-f-]",
-             r"\w", r"\s", r"\b", r"\S", r"\d", "{2}", r"\-", "&&", "--"]
-        ),
-        max_size=6,
-    ).map("".join),
-    st.booleans(),
-)  # fmt: skip
-def test_ripgrep_and_python_find_the_same(
-    tmp_path_factory: pytest.TempPathFactory, text: str, pattern: str, ignores_case: bool
-) -> None:
-    folder = tmp_path_factory.mktemp("same")
-    (folder / "project").mkdir()
-    (folder / "project" / "a").write_bytes(text.encode())
-    results = []
-    for engine in ("rg", "python"):
-        environ = make_environ(folder / engine, engine)
-        context = make_context(folder / "project", environ=environ)
-        try:
-            results.append(grep(context, pattern, ignore_case=ignores_case, output_mode="content"))
-        except ToolError as error:
-            results.append([str(error)])
-    assert results[0] == results[1]

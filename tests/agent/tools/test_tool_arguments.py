@@ -14,10 +14,8 @@ class Arguments(NamedTuple):
 
     path: Annotated[str, "A path."]
     mode: Literal["fast", "slow"] = "fast"
-    limit: Annotated[int | None, "At most."] = None
-    share: float = 0.5
+    limit: Annotated[int, "At most."] = 10
     is_deep: bool = False
-    names: tuple[str, ...] = ()
 
 
 def test_hints_become_a_schema() -> None:
@@ -27,9 +25,7 @@ def test_hints_become_a_schema() -> None:
             "path": {"type": "string", "description": "A path."},
             "mode": {"type": "string", "enum": ["fast", "slow"]},
             "limit": {"type": "integer", "description": "At most."},
-            "share": {"type": "number"},
             "is_deep": {"type": "boolean"},
-            "names": {"type": "array", "items": {"type": "string"}},
         },
         "required": ["path"],
         "additionalProperties": False,
@@ -37,8 +33,8 @@ def test_hints_become_a_schema() -> None:
 
 
 def test_arguments_are_read_and_others_have_their_defaults() -> None:
-    values = {"path": "a", "mode": "slow", "limit": 3, "names": ["x", "y"]}
-    assert parse_arguments(Arguments, values) == Arguments("a", "slow", 3, names=("x", "y"))
+    values = {"path": "a", "mode": "slow", "limit": 3}
+    assert parse_arguments(Arguments, values) == Arguments("a", "slow", 3, is_deep=False)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +42,7 @@ def test_arguments_are_read_and_others_have_their_defaults() -> None:
     [
         ("limit", "12", 12),
         ("limit", 12.0, 12),
-        ("limit", None, None),
-        ("share", 1, 1.0),
-        ("share", "0.25", 0.25),
+        ("limit", None, 10),
         ("is_deep", "true", True),
         ("is_deep", " False ", False),
         ("mode", None, "fast"),
@@ -74,8 +68,6 @@ def test_a_value_that_is_nearly_of_its_type_is_taken(
         ({"path": "a", "limit": True}, "limit is not of the type integer"),
         ({"path": "a", "is_deep": 1}, "is_deep is not of the type boolean"),
         ({"path": "a", "is_deep": "yes"}, "is_deep is not of the type boolean"),
-        ({"path": "a", "names": "x"}, "names is a list of strings"),
-        ({"path": "a", "names": ["x", 1]}, "names is a list of strings"),
     ],
 )
 def test_a_value_that_is_wrong_is_an_error(values: dict[str, object], message: str) -> None:
@@ -89,7 +81,7 @@ def test_an_unknown_argument_is_an_error_with_a_similar_name() -> None:
     assert caught.value.hint == "did you mean limit?"
     with pytest.raises(ToolError, match="unknown argument 'zzz'") as caught:
         parse_arguments(Arguments, {"path": "a", "zzz": 1})
-    assert caught.value.hint == "choose from path, mode, limit, share, is_deep, names"
+    assert caught.value.hint == "choose from path, mode, limit, is_deep"
 
 
 JSON = st.recursive(
@@ -107,6 +99,4 @@ def test_any_json_is_read_or_a_tool_error(values: dict[str, object]) -> None:
         return
     assert type(arguments.path) is str
     assert arguments.mode in ("fast", "slow")
-    assert type(arguments.limit) in (int, type(None))
-    assert (type(arguments.share), type(arguments.is_deep)) == (float, bool)
-    assert all(type(name) is str for name in arguments.names)
+    assert (type(arguments.limit), type(arguments.is_deep)) == (int, bool)

@@ -74,10 +74,10 @@ def talk(
     return done
 
 
-def child(*steps: Step, options: tuple[str, ...] = (), **environ: str) -> subprocess.Popen[bytes]:
+def child(*steps: Step, **environ: str) -> subprocess.Popen[bytes]:
     """Cub's process that talks with the agent; its stdin is open."""
     return subprocess.Popen(
-        [sys.executable, "-m", "cub.harness.acp", *options, "--", *command(*steps)],
+        [sys.executable, "-m", "cub.harness.acp", "auto", "", "", "", *command(*steps)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -12,7 +12,7 @@ import pytest
 from tests.actions.run.shop import alive
 from tests.harness.acp.talks import USAGE, child, result, said, update
 
-HEAVY_MODULES = "cub.masking", "markdown_it", "rich", "psutil", "cub.harness.base"
+HEAVY_MODULES = "argparse", "cub.masking", "markdown_it", "rich", "psutil", "cub.harness.base"
 
 
 def finish(
@@ -49,7 +49,7 @@ def test_a_failure_is_the_last_line_after_what_was_said() -> None:
 
 @pytest.mark.parametrize(("name", "code"), [("no-such-program", 127), ("/", 126)])
 def test_an_agent_that_is_not_there_has_a_shells_exit_code(name: str, code: int) -> None:
-    argv = [sys.executable, "-m", "cub.harness.acp", "--", name]
+    argv = [sys.executable, "-m", "cub.harness.acp", "auto", "", "", "", name]
     done = subprocess.run(argv, input=b"", capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (code, b"")
     assert done.stderr.startswith(f"{name}: ".encode())
