@@ -91,7 +91,7 @@ def respond_to_shell() -> None:
 
 
 def answer_shell(environ: Mapping[str, str]) -> str:
-    """Return what to print for a shell that asks: the words that may come next, or its script.
+    """Return what to print for a shell that asks: the words that may come next.
 
     Return "" after any error: you press Tab, and want no message in the middle of your line.
     """
@@ -105,10 +105,7 @@ def _answer(environ: Mapping[str, str]) -> str:
     action, _, name = environ[COMPLETION_VARIABLE].partition("_")
     shell = SHELLS[name]
     if action != "complete":
-        from cub.cli.completion.install import SHELL_SCRIPTS
-
-        return SHELL_SCRIPTS[name] if action == "source" else ""
-
+        return ""
     from cub.cli.app import build_root_command
     from cub.cli.completion.candidates import list_candidates
 
