@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -184,7 +184,7 @@ def map_to_json(repo_map: RepoMap, project: Project, request: MapOptions) -> Tre
         "key_files": [row._asdict() for row in structure.key_files],
         "conventions": list(structure.conventions),
         "symbols": _list_symbols(repo_map),
-        "health": asdict(count_project_health(project.tree)),
+        "health": count_project_health(project.tree),
         "notes": [note._asdict() for note in repo_map.omissions],
     }
 
