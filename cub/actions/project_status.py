@@ -24,7 +24,6 @@ from cub.files import FileTree
 from cub.project.config import CONFIG_FILE
 from cub.project.instruction_files import InstructionFile
 from cub.project.targets import is_fully_managed, list_reading_agents
-from cub.prompt.section_text import render_section
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from cub.tokens import estimate_tokens
 
@@ -100,7 +99,7 @@ def _describe_section(file: InstructionFile, state: ProjectState, fault: CubErro
     if file.section.author == "cub" and (blocking_path := _find_blocking_target(file, state)):
         return f"not known until {blocking_path} is repaired"
     spec = state.find_spec(file.identity_key)
-    if spec and file.section.is_current(render_section(state.templates, version, spec), version):
+    if spec and state.is_current(file.section, spec):
         return f"current (v{version})"
     return _describe_outdated(file.section, version)
 
@@ -131,7 +130,7 @@ def _make_rule_row(state: ProjectState) -> FileStatus:
     row = replace(_make_managed_file_row(state, path), clients=list_reading_agents(path))
     if not row.state.startswith("current"):
         return row
-    body, local_state = state.render_body(path), state.local_state
+    body, local_state = state.render_spec(state.specs[path]), state.local_state
     result = refresh_managed_file(CURSOR_RULE, state.project, state.templates, local_state, body)
     return replace(row, state="stale") if result.edit else row
 
