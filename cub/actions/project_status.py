@@ -13,7 +13,7 @@ from cub.actions.managed_files import (
     MAP,
     refresh_managed_file,
 )
-from cub.actions.plan_warnings import find_read_limit
+from cub.actions.plan_warnings import find_cut_file
 from cub.actions.project_state import ProjectState
 from cub.actions.section_specs import ROOT_FILES
 from cub.agent_profiles.codex import CODEX
@@ -78,11 +78,11 @@ def _make_instruction_row(
     file: InstructionFile, state: ProjectState, readers: tuple[str, ...]
 ) -> FileStatus:
     tokens = _count_tokens(file.document.data) if file.document else None
-    fault, read = state.find_fault(file), find_read_limit(state, file.path)
+    fault, read = state.find_fault(file), find_cut_file(state.tree, file.path)
     owner = "you + cub" if file.user_bytes or file.error else "cub"
     row = FileStatus(file.path, owner, _describe_section(file, state, fault), tokens)
     row = replace(row, clients=readers, line=fault.line if fault else None)
-    return row if read is None else replace(row, read_in_part={CODEX.title: read})
+    return replace(row, read_in_part={CODEX.title: read.max_bytes or 0}) if read else row
 
 
 def _describe_section(file: InstructionFile, state: ProjectState, fault: CubError | None) -> str:
