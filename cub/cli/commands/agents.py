@@ -120,14 +120,15 @@ def _shorten_label(source: ContextSource) -> str:
 def _format_version(agent: InstalledAgent) -> str:
     if agent.problem:
         return "not installed"
-    if agent.is_too_old:
-        return f"{agent.version}, older than {agent.oldest_version}"
+    facts = agent.harness.facts
+    if facts.is_outdated(agent.version):
+        return f"{agent.version}, older than {facts.oldest_version}"
     return agent.version or "not known"
 
 
 def _suggest(overview: AgentOverview) -> str:
     if overview.agent.problem:
-        return overview.agent.installation or overview.agent.problem
+        return overview.agent.harness.facts.installation or overview.agent.problem
     return overview.fix
 
 
