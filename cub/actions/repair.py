@@ -144,17 +144,15 @@ def _read_merge_bodies(state: ProjectState, real: str) -> Iterator[tuple[str, st
 
 @dataclass(frozen=True, slots=True)
 class NumberedChoice:
-    """Hold a choice as it is offered: its number in the whole project, and its edit."""
+    """Hold a choice as it is offered: its number in the whole project, and its edit.
+
+    The reason of the edit is the title of the choice.
+    """
 
     n: int
     file: BrokenFile
     why: str
     edit: FileEdit
-
-    @property
-    def title(self) -> str:
-        """Return what it does."""
-        return self.edit.reason
 
 
 @dataclass(frozen=True, slots=True)

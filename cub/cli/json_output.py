@@ -144,7 +144,7 @@ def repair_to_json(findings: RepairReport, root: Path) -> JsonObject:
         {
             "n": choice.n,
             "path": choice.edit.path,
-            "title": choice.title,
+            "title": choice.edit.reason,
             "why": choice.why,
             "diff": list(choice.edit.format_diff()),
             "added": choice.edit.changed_line_counts[0],

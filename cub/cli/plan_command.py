@@ -105,7 +105,8 @@ def print_preview(plan: Plan, show: PlanDisplay) -> None:
     output.print_warnings(plan.warnings)
     if show.diff:
         output.print_diff(plan.format_diff())
-        output.print_changelog(plan)
+        for note in dict.fromkeys(note for edit in plan.edits for note in edit.changelog):
+            output.print_message(note)
     else:
         output.print_plan_summary(plan, is_preview=True)
     if show.dry_run:

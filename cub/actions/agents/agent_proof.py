@@ -69,9 +69,9 @@ class SourceProof(NamedTuple):
     @property
     def is_kept(self) -> bool:
         """Return whether the text arrived in full, and once, in `cub run`; others at most once."""
-        if self.run is not None and self.run.times == 0 and not self.is_promised:
-            return True
-        return self.run is not None and self.run.is_once
+        if self.run is None or self.run.is_cut:
+            return False
+        return self.run.times == 1 or (self.run.times == 0 and not self.is_promised)
 
 
 @dataclass(frozen=True, slots=True)
