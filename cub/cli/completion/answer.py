@@ -50,11 +50,7 @@ def _split(line: str) -> list[str]:
     return words
 
 
-def _format_bash(candidates: Candidates) -> str:
-    return "".join(f"{word}\n" for word, _ in candidates)
-
-
-def _format_fish(candidates: Candidates) -> str:
+def _format_lines(candidates: Candidates) -> str:
     return "".join(f"{word}\t{about}\n" if about else f"{word}\n" for word, about in candidates)
 
 
@@ -76,9 +72,9 @@ def _format_zsh_item(word: str, about: str) -> str:
 
 
 SHELLS = {
-    "bash": Shell(_parse_bash_words, _format_bash, shows_descriptions=False),
+    "bash": Shell(_parse_bash_words, _format_lines, shows_descriptions=False),
     "zsh": Shell(_parse_line, _format_zsh, shows_descriptions=True),
-    "fish": Shell(_parse_line, _format_fish, shows_descriptions=True),
+    "fish": Shell(_parse_line, _format_lines, shows_descriptions=True),
 }
 
 

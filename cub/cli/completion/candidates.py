@@ -120,7 +120,7 @@ def list_candidates(
     elif isinstance(completion.context.command, TyperGroup):
         candidates = _iter_command_names(completion, described=with_descriptions)
     return [
-        (completion.word_prefix + candidate, _make_one_line(about))
+        (completion.word_prefix + candidate, _make_one_line(about) if with_descriptions else "")
         for candidate, about in candidates
         if candidate.isprintable() and escape_invisible(candidate) == candidate  # can be typed
     ]
