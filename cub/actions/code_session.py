@@ -104,7 +104,11 @@ def prepare_session(
         TOOLS,
         context,
         permissions,
-        _open_cache(values),
+        ExploreCache(
+            max_entries=values["code.cache.size"],
+            ttl=parse_seconds(values["code.cache.ttl"]),
+            is_enabled=values["code.cache.enabled"],
+        ),
         surroundings.approve,
         memory.take_rules,
         memory.restore_rules,
@@ -142,14 +146,6 @@ def _read_permissions(values: Mapping[str, Any], options: CodeOptions) -> Permis
         cast("PermissionMode", options.permissions or values["code.permissions"]),
         tuple(map(parse_rule, (*values["code.allow"], *options.allow))),
         tuple(map(parse_rule, (*values["code.deny"], *options.deny))),
-    )
-
-
-def _open_cache(values: Mapping[str, Any]) -> ExploreCache:
-    return ExploreCache(
-        max_entries=values["code.cache.size"],
-        ttl=parse_seconds(values["code.cache.ttl"]),
-        is_enabled=values["code.cache.enabled"],
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from cub import __version__
 from cub.actions.managed_files import (
     GITIGNORE_FILE,
-    list_gitignore_lines,
+    map_local_lines,
     refresh_managed_file,
 )
 from cub.actions.plan_warnings import warn_tracked_local_files
@@ -36,7 +36,7 @@ def plan_config_set(project: Project, key: str, text: str) -> Plan:
     if after == before:
         return Plan((), config.warnings)
     plan = Plan((FileEdit(CONFIG_FILE, before, after, f"set {key}"),), config.warnings)
-    if list_gitignore_lines(config) == list_gitignore_lines(project.config):
+    if map_local_lines(config) == map_local_lines(project.config):
         return plan
     tracked = Plan((), tuple(warn_tracked_local_files(replace(project, config=config))))
     return merge_plans([plan, _plan_gitignore(project, config), tracked])
@@ -103,7 +103,7 @@ def _plan_gitignore(project: Project, config: ProjectConfig) -> Plan:
     result = refresh_managed_file(GITIGNORE_FILE, changed, templates, CheckoutState())
     if result.warning is None:
         return Plan((result.edit,) if result.edit else ())
-    old_lines, lines = list_gitignore_lines(project.config), list_gitignore_lines(config)
+    old_lines, lines = map_local_lines(project.config), map_local_lines(config)
     added = " and ".join(line for line in lines if line not in old_lines)
     removed = " and ".join(line for line in old_lines if line not in lines)
     hint = f"add {added} to it" if added else f"remove {removed} from it"

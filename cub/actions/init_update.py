@@ -19,7 +19,7 @@ from cub.actions.project_state import (
     with_planned_files,
 )
 from cub.actions.remove import plan_managed_file_removal, plan_section_removals
-from cub.actions.section_edits import SectionWriteOptions, merge_plans, plan_section
+from cub.actions.section_edits import merge_plans, plan_section
 from cub.agent_profiles.claude import CLAUDE_LOCAL_FILE
 from cub.edit.plan import EditedPolicy, FileEdit, Plan
 from cub.errors import CubError, raise_all
@@ -206,15 +206,14 @@ def _plan_sections(state: ProjectState, edited_policy: EditedPolicy, *, add: boo
 
 
 def _plan_sections_once(state: ProjectState, edited_policy: EditedPolicy, *, add: bool) -> Plan:
-    options = SectionWriteOptions(state.tree, state.templates, state.adds_at_top, edited_policy)
     plans, faults = [], [*state.list_faults(), *state.inline_errors]
-    for path, spec in state.specs.items():
+    for path in state.specs:
         file = state.files[path]
         if add and file.missing and file.missing.is_outside_checkout:
             faults.append(file.missing.make_error())
         elif (add or file.section) and not state.find_fault(file) and not is_fully_managed(path):
             try:
-                plans.append(plan_section(options, file, spec))
+                plans.append(plan_section(state, file, edited_policy))
             except CubError as error:
                 faults.append(error)
     raise_all(faults)
@@ -225,7 +224,7 @@ def _plan_managed_files(state: ProjectState, local_state: CheckoutState, *, add:
     edits, warnings, project, templates = [], [], state.project, state.templates
     has_rule = CURSOR_RULE.path in state.specs and (add or state.files[CURSOR_RULE.path].exists)
     for file in (*MANAGED_FILES, *[CURSOR_RULE] * has_rule):
-        body = "" if file.template else state.render_body(file.path)
+        body = "" if file.template else state.render_spec(state.specs[file.path])
         result = managed_files.refresh_managed_file(file, project, templates, local_state, body)
         local_state = result.state
         edits += [result.edit] if result.edit else []

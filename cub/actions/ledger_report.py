@@ -141,20 +141,15 @@ def _identify_attempt(event: Event) -> tuple[str, str]:
     return str(event.get("run")), str(event.get("n"))
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectHealth:
-    """Count tasks by status, and attempts by outcome: "ok", or the class of the failure."""
+def count_project_health(tree: FileTree) -> dict[str, dict[str, int]]:
+    """Count tasks by status, and attempts by outcome: "ok", or the class of the failure.
 
-    tasks: dict[str, int]
-    attempts: dict[str, int]
-
-
-def count_project_health(tree: FileTree) -> ProjectHealth:
-    """Count tasks and attempts of a project; lines that can't be read don't count."""
+    Lines that can't be read don't count.
+    """
     tasks = Counter(task.status for task in TaskIndex.parse(_read_file(tree, TASKS_FILE)))
     events = parse_events(_read_file(tree, LEDGER_FILE).split(b"\n"))
     attempts = Counter(get_outcome(event) for event in events if event.get("ev") == ATTEMPT_END)
-    return ProjectHealth(dict(sorted(tasks.items())), dict(sorted(attempts.items())))
+    return {"tasks": dict(sorted(tasks.items())), "attempts": dict(sorted(attempts.items()))}
 
 
 def _read_file(tree: FileTree, path: str) -> bytes:

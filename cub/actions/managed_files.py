@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cub.edit.document import Document
@@ -94,7 +94,7 @@ def refresh_managed_file(
     `body` is the text of a file without a template.
     """
     data, version = project.tree.read(file.path), templates.version
-    local = list_gitignore_lines(project.config)
+    local = map_local_lines(project.config)
     body = body or render_managed_file(file, templates, version, local)
     fresh = add_file_header(body, version, file.comment, file.front_matter)
     if data is None:
@@ -127,30 +127,26 @@ def parse_known_header(data: bytes, path: str, version: int) -> FileHeader | Non
 
 
 def render_managed_file(
-    file: ManagedFile, templates: TemplateSet, version: int, local: Sequence[str] = ()
+    file: ManagedFile, templates: TemplateSet, version: int, local: Iterable[str] = ()
 ) -> str:
     """Return the text of a file with a template; `local` are further lines of the .gitignore."""
     text = templates.read_file(file.template, version)
     return text + "".join(f"{line}\n" for line in local if file.path == GITIGNORE)
 
 
-def list_gitignore_lines(config: ProjectConfig) -> tuple[str, ...]:
-    """Return the paths that the configuration keeps out of git, as lines of a .gitignore."""
-    return tuple(line for line, _ in _list_local_lines(config))
-
-
-def map_local_files(config: ProjectConfig) -> dict[str, str]:
-    """Return the same files by their paths, each with the key that keeps it out of git."""
-    return {f".cub{line}": key for line, key in _list_local_lines(config)}
-
-
-def _list_local_lines(config: ProjectConfig) -> Iterator[tuple[str, str]]:
+def map_local_lines(config: ProjectConfig) -> dict[str, str]:
+    """Return the lines of a .gitignore for what stays local, each with the key that says so."""
     rows = (
         ("map.commit", MAP_LINES, config.map_commit),
         ("ledger.commit", LEDGER_LINES, config.ledger_commit),
         ("tasks.commit", TASKS_LINES, config.tasks_commit),
     )
-    return ((line, key) for key, lines, shared in rows if not shared for line in lines)
+    return {line: key for key, lines, shared in rows if not shared for line in lines}
+
+
+def map_local_files(config: ProjectConfig) -> dict[str, str]:
+    """Return the same files by their paths."""
+    return {f".cub{line}": key for line, key in map_local_lines(config).items()}
 
 
 def plan_constitution(tree: FileTree, templates: TemplateSet) -> FileEdit | None:

@@ -115,37 +115,27 @@ def is_trusted(root: Path, steps: NextSteps) -> bool:
     return not any(map(trust.explain_untrusted, find_agent_files(root)))
 
 
-class ShellPlace(NamedTuple):
-    """Hold the directory in which the user types the next commands, and git's state there."""
-
-    directory: Path
-    has_repository: bool
-    has_git: bool = True
-
-    @classmethod
-    def find(cls, root: Path, directory: Path) -> ShellPlace:
-        """Return the place of commands about the project at `root`."""
-        return cls(directory, is_git_usable(root), shutil.which("git") is not None)
-
-
 def list_next_commands(
     project: Project,
     paths: Sequence[str],
-    place: ShellPlace,
+    directory: Path,
     steps: NextSteps,
     *,
     is_new: bool = True,
 ) -> Iterator[str]:
-    """Yield the commands from here to a first closed task; `paths` are those just written."""
-    root, base = project.root, Path(os.path.realpath(place.directory))
+    """Yield the commands to a first closed task, to be typed in `directory`.
+
+    `paths` are those just written.
+    """
+    root, base = project.root, Path(os.path.realpath(directory))
+    has_git = shutil.which("git") is not None
     if not base.is_relative_to(root):
         yield f"cd {quote(os.path.relpath(root, base))}"
         base = root
-    if place.has_git and (line := _make_commit_line(project, paths, base, is_new=is_new)):
-        yield line if place.has_repository else f"git init -q && {line}"
-    uses_tests = steps.has_checks
-    yield _make_task_line(root, uses_tests=uses_tests)
-    if place.has_git:
+    if has_git and (line := _make_commit_line(project, paths, base, is_new=is_new)):
+        yield line if is_git_usable(root) else f"git init -q && {line}"
+    yield _make_task_line(root, uses_tests=steps.has_checks)
+    if has_git:
         yield "cub run" if is_trusted(root, steps) else "cub run --trust"
 
 

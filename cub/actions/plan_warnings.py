@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cub import git
 from cub.actions.managed_files import CONSTITUTION, CURSOR_RULE, MAP, map_local_files
 from cub.actions.project_state import ProjectState
+from cub.agent_profiles.agent_files import AgentFiles, LoadedFile
 from cub.agent_profiles.claude import CLAUDE_LOCAL_FILE
 from cub.agent_profiles.codex import CODEX, CODEX_MAX_BYTES, CODEX_OVERRIDE
 from cub.agent_profiles.profiles import AGENT_TITLES
@@ -16,7 +17,8 @@ from cub.edit.document import Document
 from cub.edit.file_header import parse_file_header
 from cub.edit.plan import Plan, PlanWarning
 from cub.edit.sections import find_section_or_none
-from cub.files import MissingFile
+from cub.files import FileTree, MissingFile, PlannedTree
+from cub.project.agent_reading import list_loaded_files
 from cub.project.instruction_files import InstructionFile, read_link_target, remove_duplicates
 from cub.project.project import Project
 from cub.project.targets import (
@@ -225,34 +227,29 @@ def warn_ignored_folder(state: ProjectState) -> Iterator[PlanWarning]:
         yield PlanWarning(f"git ignores this file: {lacking}", MAP, hint=hint)
 
 
-_Planned = Mapping[str, bytes | None]
 UNREAD_HINT = "move parts of it to files that agents open when needed, "
 UNREAD_HINT += "or set `project_doc_max_bytes` in ~/.codex/config.toml"
 
 
-def find_read_limit(state: ProjectState, path: str, planned: _Planned | None = None) -> int | None:
-    """Return how many bytes of a file Codex reads; None if all of it, or none automatically.
+def find_cut_file(tree: FileTree, path: str) -> LoadedFile | None:
+    """Return what Codex reads of a file if that is not all of it; None if it is, or nothing.
 
-    The limit covers all AGENTS.md files together, from the root down to the folder that Codex works
-    in. `planned` are bytes by real path that are going to be written.
+    Its limit covers all AGENTS.md files together, from the root down to the folder that it works
+    in. The user's own settings don't count.
     """
-    if CODEX.title not in list_reading_agents(path):
-        return None
-    folder, bytes_above = posixpath.dirname(path), 0
-    while folder:
-        folder = posixpath.dirname(folder)
-        bytes_above += len(_read_data(state, posixpath.join(folder, AGENTS_MD.path), planned or {}))
-    limit = max(0, CODEX_MAX_BYTES - bytes_above)
-    return limit if len(_read_data(state, path, planned or {})) > limit else None
+    assert CODEX.reading is not None
+    files = AgentFiles(tree, folder=posixpath.dirname(path))
+    loads = list_loaded_files(CODEX.reading, files)
+    return next((one for one in loads if one.is_cut and files.shorten(one.path) == path), None)
 
 
 def warn_unread_files(state: ProjectState, plan: Plan = Plan()) -> Iterator[PlanWarning]:  # noqa: B008 - frozen
     """Yield the files that Codex does not read to their end after `plan` is applied."""
+    tree = PlannedTree(state.tree, plan.contents)
     for path in state.specs:
-        limit = find_read_limit(state, path, plan.contents)
-        if limit is None:
+        if (file := find_cut_file(tree, path)) is None:
             continue
-        document = Document(_read_data(state, path, plan.contents), path)
+        limit, document = file.max_bytes or 0, Document(file.data, path)
         section = find_section_or_none(document)
         if section and len(document.get_bytes_before(section.end)) > limit:
             yield _make_unread_warning(state.files[path], section.start + 1)
@@ -277,14 +274,3 @@ def _make_unread_warning(file: InstructionFile, line: int) -> PlanWarning:
         hint = "run `cub remove`, `cub config set placement top`, and `cub init` to put it first; "
         hint += "or split the file"
     return PlanWarning(message, file.path, line, hint)
-
-
-def _read_data(state: ProjectState, path: str, planned: _Planned) -> bytes:
-    file = state.files.get(path)
-    real_path = file.real_path if file else path
-    if real_path in planned:
-        return planned[real_path] or b""
-    if file:
-        return file.document.data if file.document else b""
-    exists = posixpath.basename(path) in state.tree.list_names(posixpath.dirname(path))
-    return (state.tree.read(path) if exists else None) or b""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +13,7 @@ from cub.actions.managed_files import MAP, MAP_FORMAT, is_intact, match_newline,
 from cub.actions.section_edits import make_backup_name, merge_plans, plan_backup
 from cub.edit.document import Document, split_lines
 from cub.edit.file_header import add_file_header, strip_file_header
-from cub.edit.markers import MergeConflict, find_conflicts
+from cub.edit.markers import find_conflicts
 from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.errors import CubError, UsageError
 from cub.files import PlannedTree
@@ -40,7 +39,6 @@ from cub.repomap.map_types import (
 from cub.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from cub.edit.repair.merge_sides import SideName
     from cub.repomap.repo_map import RepoMap
 
 
@@ -130,7 +128,8 @@ def warn_unsaved_options(project: Project, options: MapOptions) -> tuple[PlanWar
 def plan_map(project: Project, map_file: MapFile, warnings: tuple[PlanWarning, ...] = ()) -> Plan:
     """Plan a fresh map in place of the existing one; keep a user's lines in it in a backup.
 
-    Sides of a merge that both are cub's own need no backup: the map is made from the files.
+    What git merges of two maps that both are cub's own needs no backup: the map is made from the
+    files.
     """
     if not map_file.data:
         return _plan_map_removal(project, "there is nothing to map")
@@ -265,32 +264,13 @@ def _add_map_header(body: str, tokens: int, estimate: int = 0) -> bytes:
 
 
 def is_written_by_cub(project: Project, data: bytes) -> bool:
-    """Tell whether cub wrote every line: the file is intact, or a merge of two that are."""
+    """Tell whether cub wrote every line: the file is intact, or git is merging two that are."""
     if is_intact(data):
         return True
     document = Document(data)
-    conflicts = find_conflicts(document)
-    return _has_intact_sides(document, conflicts) or _is_merge_of_maps(project, document, conflicts)
-
-
-def _has_intact_sides(document: Document, conflicts: Sequence[MergeConflict]) -> bool:
-    if not conflicts or any(conflict.middle is None for conflict in conflicts):
-        return False
-    from cub.edit.repair.merge_sides import iter_side_lines
-
-    names: list[SideName] = ["ours", "theirs"]
-    if any(conflict.base is not None for conflict in conflicts):
-        names.append("ancestor")
-    sides = (iter_side_lines(document, conflicts, name) for name in names)
-    return all(is_intact(b"".join(document.lines[n] for n in side)) for side in sides)
-
-
-def _is_merge_of_maps(
-    project: Project, document: Document, conflicts: Sequence[MergeConflict]
-) -> bool:
-    """Tell whether each line is one of the intact maps that git is merging and has mixed."""
     sides = filter(is_intact, read_merge_stages(project.root, project.tree.resolve_path(MAP)))
     merged_lines = {line.rstrip(b"\r\n") for side in sides for line in split_lines(side)}
+    conflicts = find_conflicts(document)
     marker_lines = {n for c in conflicts for n in (c.start, c.base, c.middle, c.end - 1)}
     lines = (line for number, line in enumerate(document.lines) if number not in marker_lines)
     return bool(merged_lines) and all(line.rstrip(b"\r\n") in merged_lines for line in lines)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from posixpath import basename, dirname
 
 from cub.actions.managed_files import CONSTITUTION, INLINED_FILES, MANAGED_FILES, MAP, RUNLOOP
@@ -17,6 +16,7 @@ from cub.edit.document import Document
 from cub.edit.file_header import parse_file_header
 from cub.edit.file_imports import inline_file
 from cub.edit.repair.unmarked_sections import UnmarkedSection, find_unmarked_sections
+from cub.edit.sections import Section
 from cub.errors import CubError, NewerVersionError
 from cub.files import FileTree, PlannedTree
 from cub.project.agent_reading import find_claude_files, list_default_targets
@@ -51,11 +51,6 @@ class ProjectState:
     inline_errors: tuple[CubError, ...] = ()
 
     @property
-    def root(self) -> Path:
-        """Return the project's root folder."""
-        return self.project.root
-
-    @property
     def tree(self) -> FileTree:
         """Return the project's files."""
         return self.project.tree
@@ -77,9 +72,13 @@ class ProjectState:
         contents = (self.tree.read(file.path) for file in managed)
         return any(data and parse_file_header(data) for data in contents)
 
-    def render_body(self, path: str) -> str:
-        """Return the text of a file's section, or of the file as a whole."""
-        return render_section(self.templates, self.templates.version, self.specs[path])
+    def render_spec(self, spec: SectionSpec) -> str:
+        """Return the text of a section in the version of this cub's templates."""
+        return render_section(self.templates, self.templates.version, spec)
+
+    def is_current(self, section: Section, spec: SectionSpec) -> bool:
+        """Tell whether a section says what this cub would write."""
+        return section.is_current(self.render_spec(spec), self.templates.version)
 
     def find_spec(self, key: Hashable | None) -> SectionSpec | None:
         """Return the spec of the file with this key, whichever of its names it is written under."""

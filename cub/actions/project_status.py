@@ -13,7 +13,7 @@ from cub.actions.managed_files import (
     MAP,
     refresh_managed_file,
 )
-from cub.actions.plan_warnings import find_read_limit
+from cub.actions.plan_warnings import find_cut_file
 from cub.actions.project_state import ProjectState
 from cub.actions.section_specs import ROOT_FILES
 from cub.agent_profiles.codex import CODEX
@@ -24,7 +24,6 @@ from cub.files import FileTree
 from cub.project.config import CONFIG_FILE
 from cub.project.instruction_files import InstructionFile
 from cub.project.targets import is_fully_managed, list_reading_agents
-from cub.prompt.section_text import render_section
 from cub.store.store_paths import LEDGER_FILE, TASKS_FILE
 from cub.tokens import estimate_tokens
 
@@ -79,11 +78,11 @@ def _make_instruction_row(
     file: InstructionFile, state: ProjectState, readers: tuple[str, ...]
 ) -> FileStatus:
     tokens = _count_tokens(file.document.data) if file.document else None
-    fault, read = state.find_fault(file), find_read_limit(state, file.path)
+    fault, read = state.find_fault(file), find_cut_file(state.tree, file.path)
     owner = "you + cub" if file.user_bytes or file.error else "cub"
     row = FileStatus(file.path, owner, _describe_section(file, state, fault), tokens)
     row = replace(row, clients=readers, line=fault.line if fault else None)
-    return row if read is None else replace(row, read_in_part={CODEX.title: read})
+    return replace(row, read_in_part={CODEX.title: read.max_bytes or 0}) if read else row
 
 
 def _describe_section(file: InstructionFile, state: ProjectState, fault: CubError | None) -> str:
@@ -100,7 +99,7 @@ def _describe_section(file: InstructionFile, state: ProjectState, fault: CubErro
     if file.section.author == "cub" and (blocking_path := _find_blocking_target(file, state)):
         return f"not known until {blocking_path} is repaired"
     spec = state.find_spec(file.identity_key)
-    if spec and file.section.is_current(render_section(state.templates, version, spec), version):
+    if spec and state.is_current(file.section, spec):
         return f"current (v{version})"
     return _describe_outdated(file.section, version)
 
@@ -131,7 +130,7 @@ def _make_rule_row(state: ProjectState) -> FileStatus:
     row = replace(_make_managed_file_row(state, path), clients=list_reading_agents(path))
     if not row.state.startswith("current"):
         return row
-    body, local_state = state.render_body(path), state.local_state
+    body, local_state = state.render_spec(state.specs[path]), state.local_state
     result = refresh_managed_file(CURSOR_RULE, state.project, state.templates, local_state, body)
     return replace(row, state="stale") if result.edit else row
 

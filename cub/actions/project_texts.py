@@ -26,9 +26,6 @@ from cub.project.project import Project, find_home
 SECTION_LABEL = "managed section"
 _OWN_FILES = (CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE, CODEX_OVERRIDE)
 _RULES = ".claude/rules"
-_FRONT_MATTER = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
-)
 # A list of imports in a section, and the sentence above it that asks to open them.
 _REFERENCES = re.compile(r"^(?:[^\n#-][^\n]*:\n\n)?(?:- [^\n]*: @\S+(?:\n|\Z))+\n?", re.MULTILINE)
 _MAX_IMPORTED = 100  # files
@@ -147,8 +144,7 @@ def _list_root_texts(files: AgentFiles, headings: Mapping[str, bytes]) -> Iterat
     for root in roots:
         yield ProjectText(f"{root.path} (yours)", root.path, (root.own,))
     for path in list_rules(files, f"{files.root}/{_RULES}"):
-        match = _FRONT_MATTER.match(files.read(path))
-        yield _read_text(files, path, match.end() if match else 0)
+        yield _read_text(files, path, Document(files.read(path)).head_size)
     shared = [root.shared for root in roots if root.shared]
     if shared:
         yield ProjectText(SECTION_LABEL, files.shorten(shared[0].path), tuple(shared))

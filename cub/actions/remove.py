@@ -21,7 +21,6 @@ from cub.actions.project_map import CACHE_FILES, CACHE_FOLDER
 from cub.actions.project_state import ProjectState, load_project_state
 from cub.actions.section_edits import (
     BACKUP_FOLDER,
-    SectionWriteOptions,
     make_backup_path,
     merge_plans,
     plan_section_removal,
@@ -65,14 +64,13 @@ def plan_section_removals(
     state: ProjectState, files: Iterable[InstructionFile], edited_policy: EditedPolicy
 ) -> Plan:
     """Plan `files` without their sections; or raise every fault of every target at once."""
-    options = SectionWriteOptions(state.tree, state.templates, state.adds_at_top, edited_policy)
     plans, faults = [], state.list_faults()
     for file in files:
         if not file.section or state.find_fault(file):
             continue
-        is_kept, spec = _is_kept(file, state), state.get_spec(file)
+        stays = _is_kept(file, state)
         try:
-            plans.append(plan_section_removal(options, file, spec, is_kept))
+            plans.append(plan_section_removal(state, file, edited_policy, stays=stays))
         except CubError as error:
             faults.append(error)
     raise_all(faults)
@@ -81,7 +79,8 @@ def plan_section_removals(
 
 def _is_kept(file: InstructionFile, state: ProjectState) -> bool:
     """Tell whether an empty file remains: it was empty before, or a link leads to it."""
-    names = [state.root / f.path for f in state.files.values() if f.identity == file.identity]
+    root, files = state.project.root, state.files.values()
+    names = [root / other.path for other in files if other.identity == file.identity]
     is_linked = any(name.is_symlink() or name.stat().st_nlink > 1 for name in names)
     return file.real_path in state.local_state.empty_files or is_linked
 
@@ -122,7 +121,7 @@ def _plan_rule_removal(state: ProjectState) -> Plan:
 
 def _plan_managed_files(state: ProjectState, sections: Plan) -> Plan:
     planned = any(edit.path.startswith(BACKUP_FOLDER) for edit in sections.edits)
-    backups = planned or any((state.root / BACKUP_FOLDER).glob("*"))
+    backups = planned or any((state.project.root / BACKUP_FOLDER).glob("*"))
     plans = []
     for file in MANAGED_FILES:
         if file.path == GITIGNORE and backups:
@@ -141,7 +140,7 @@ def _plan_managed_files(state: ProjectState, sections: Plan) -> Plan:
 
 def _plan_cache_removal(state: ProjectState) -> Iterator[FileEdit]:
     """Yield what cub caches, by name: whatever else is there, or behind a link, is the user's."""
-    folder = state.root / CACHE_FOLDER
+    folder = state.project.root / CACHE_FOLDER
     temporary = sorted(path.name for path in folder.glob(".*.json*.tmp"))  # a crash leaves them
     for name in () if folder.is_symlink() else (*CACHE_FILES, *temporary):
         if (folder / name).is_file() and not (folder / name).is_symlink():
@@ -151,8 +150,8 @@ def _plan_cache_removal(state: ProjectState) -> Iterator[FileEdit]:
 
 def _plan_purge(state: ProjectState, kept_backups: set[str]) -> Plan:
     edits, warnings = [], []
-    for path in sorted((state.root / ".cub").rglob("*")):
-        name, is_folder = path.relative_to(state.root).as_posix(), path.is_dir()
+    for path in sorted((state.project.root / ".cub").rglob("*")):
+        name, is_folder = path.relative_to(state.project.root).as_posix(), path.is_dir()
         if name in _FILES_IN_USE or name in kept_backups or (is_folder and not path.is_symlink()):
             continue
         if path.is_symlink() or not path.is_file():

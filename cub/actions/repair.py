@@ -13,7 +13,7 @@ from cub.actions.project_state import (
     make_unmarked_error,
     with_planned_files,
 )
-from cub.actions.section_edits import SectionWriteOptions, plan_section
+from cub.actions.section_edits import plan_section
 from cub.edit.digests import compute_digest
 from cub.edit.document import Document, decode_with_lf
 from cub.edit.markers import find_conflicts, find_markers
@@ -136,7 +136,7 @@ def make_recognizer(state: ProjectState, path: str, real: str) -> RecognizeBody:
 
 
 def _read_merge_bodies(state: ProjectState, real: str) -> Iterator[tuple[str, str]]:
-    for data in read_merge_stages(state.root, real):
+    for data in read_merge_stages(state.project.root, real):
         section = find_section_or_none(Document(data))
         if section and section.author == "cub":
             yield section.digest, decode_with_lf(b"".join(section.body))
@@ -144,17 +144,15 @@ def _read_merge_bodies(state: ProjectState, real: str) -> Iterator[tuple[str, st
 
 @dataclass(frozen=True, slots=True)
 class NumberedChoice:
-    """Hold a choice as it is offered: its number in the whole project, and its edit."""
+    """Hold a choice as it is offered: its number in the whole project, and its edit.
+
+    The reason of the edit is the title of the choice.
+    """
 
     n: int
     file: BrokenFile
     why: str
     edit: FileEdit
-
-    @property
-    def title(self) -> str:
-        """Return what it does."""
-        return self.edit.reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +231,7 @@ def _describe_section_step(state: ProjectState, path: str, section: Section | No
         return "Run `cub init` to add a new section."
     if section.author == "edited":
         return ""  # a warning says so
-    current = section.is_current(state.render_body(path), state.templates.version)
+    current = state.is_current(section, state.specs[path])
     return "" if current else "Run `cub update` to bring the section up to date."
 
 
@@ -266,6 +264,5 @@ def _render_choice(
     is_due = choice.needs_render and not fault if result.section else fault
     if not is_due:
         return choice.data
-    options = SectionWriteOptions(state.tree, state.templates, state.adds_at_top)
-    plan = plan_section(options, result, spec)
+    plan = plan_section(state, result)
     return next((edit.after for edit in plan.edits if edit.after), choice.data)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple
 
+from cub.actions.project_state import ProjectState
 from cub.edit.digests import compute_digest
 from cub.edit.document import Document
 from cub.edit.plan import EditedPolicy, FileEdit, Plan, PlanWarning
@@ -17,24 +17,9 @@ from cub.edit.user_lines import extract_user_lines
 from cub.errors import CubError, InternalError
 from cub.files import FileTree
 from cub.project.instruction_files import InstructionFile
-from cub.prompt.section_text import SectionSpec, recognize_section, render_section
-from cub.prompt.templates import TemplateSet
+from cub.prompt.section_text import recognize_section
 
 BACKUP_FOLDER = ".cub/backups"
-
-
-@dataclass(frozen=True, slots=True)
-class SectionWriteOptions:
-    """Hold how one command writes sections: templates, placement, and what happens to edits."""
-
-    tree: FileTree
-    templates: TemplateSet
-    at_top: bool = False
-    edited_policy: EditedPolicy = "refuse"
-
-    def render(self, spec: SectionSpec) -> str:
-        """Return the body of a section in the templates' version."""
-        return render_section(self.templates, self.templates.version, spec)
 
 
 class _SavedLines(NamedTuple):
@@ -44,18 +29,23 @@ class _SavedLines(NamedTuple):
     plan: Plan = Plan()
 
 
-def plan_section(options: SectionWriteOptions, file: InstructionFile, spec: SectionSpec) -> Plan:
+def plan_section(
+    state: ProjectState, file: InstructionFile, edited_policy: EditedPolicy = "refuse"
+) -> Plan:
     """Plan the section that `file` needs: a new one, or in place of the one it has.
 
-    Raises CubError for a section that a user edited, unless the options' policy says what to do.
+    Raises CubError for a section that a user edited, unless the policy says what to do.
     """
-    version, body, section = options.templates.version, options.render(spec), file.section
+    version, section = state.templates.version, file.section
+    body = state.render_spec(state.get_spec(file))
     if section and section.is_current(body, version):
         return Plan()
-    saved = _save_user_lines(options, file, section, spec) if section else _SavedLines()
+    saved = _save_user_lines(state, file, section, edited_policy) if section else _SavedLines()
     document = file.document or Document(b"", file.real_path)
     try:
-        result = put_section(document, body, version, top=options.at_top, lines_below=saved.below)
+        result = put_section(
+            document, body, version, top=state.adds_at_top, lines_below=saved.below
+        )
     except InternalError:
         if not saved.below:
             raise
@@ -66,7 +56,7 @@ def plan_section(options: SectionWriteOptions, file: InstructionFile, spec: Sect
             f"{BACKUP_FOLDER}/",
         ) from None
     before = file.document.data if file.document else None
-    changes = options.templates.list_changes(section.version, version) if section else ()
+    changes = state.templates.list_changes(section.version, version) if section else ()
     reason = _describe_reason(file, version)
     edit = FileEdit(file.real_path, before, result.document.data, reason, changes)
     message = f"the section is added at the top: {result.moved_to_top_reason}"
@@ -75,18 +65,18 @@ def plan_section(options: SectionWriteOptions, file: InstructionFile, spec: Sect
 
 
 def plan_section_removal(
-    options: SectionWriteOptions, file: InstructionFile, spec: SectionSpec, stays: bool
+    state: ProjectState, file: InstructionFile, edited_policy: EditedPolicy, *, stays: bool
 ) -> Plan:
     """Plan `file` without its section; an empty remainder is deleted unless the file `stays`."""
     document, section = file.document, file.section
     if document is None or section is None:
         return Plan()
-    saved = _save_user_lines(options, file, section, spec)
+    saved = _save_user_lines(state, file, section, edited_policy)
     if saved.below:
         data = document.get_bytes_before(section.start) + saved.below
         data += document.get_bytes_from(section.end)
     else:
-        data = remove_section(document, section, top=options.at_top)
+        data = remove_section(document, section, top=state.adds_at_top)
     if data or stays:
         edit = FileEdit(file.real_path, document.data, data, "remove the managed section")
     else:
@@ -113,19 +103,20 @@ def _describe_reason(file: InstructionFile, version: int) -> str:
 
 
 def _save_user_lines(
-    options: SectionWriteOptions, file: InstructionFile, section: Section, spec: SectionSpec
+    state: ProjectState, file: InstructionFile, section: Section, edited_policy: EditedPolicy
 ) -> _SavedLines:
-    body, digest = options.render(spec), compute_digest(b"".join(section.body))
+    spec, digest = state.get_spec(file), compute_digest(b"".join(section.body))
+    body = state.render_spec(spec)
     if section.author == "cub" or digest == compute_digest(body.encode()):
         return _SavedLines()
     if section.author == "unknown":
         return _SavedLines(
-            plan=_plan_section_backup(options, file, "without a digest, its author is unknown")
+            plan=_plan_section_backup(state, file, "without a digest, its author is unknown")
         )
-    original = recognize_section(options.templates, section.version, section.digest, spec)
+    original = recognize_section(state.templates, section.version, section.digest, spec)
     if original is not None and digest == compute_digest(original.encode()):
         return _SavedLines()  # wrapped, and its recorded digest is an older one, of lines
-    if options.edited_policy == "refuse":
+    if edited_policy == "refuse":
         raise CubError(
             "the managed section was edited manually; nothing was written",
             where=f"{file.real_path}:{section.start + 1}",
@@ -133,9 +124,9 @@ def _save_user_lines(
             f"`--edited replace` to keep them only in {BACKUP_FOLDER}/",
             details=diff_hand_edits(file.real_path, section, original, body),
         )
-    if options.edited_policy == "move":
+    if edited_policy == "move":
         return _SavedLines(extract_user_lines(body if original is None else original, section.body))
-    return _SavedLines(plan=_plan_section_backup(options, file, "it was edited manually"))
+    return _SavedLines(plan=_plan_section_backup(state, file, "it was edited manually"))
 
 
 def make_backup_path(file: InstructionFile) -> str:
@@ -149,11 +140,11 @@ def make_backup_name(path: str, data: bytes) -> str:
     return f"{BACKUP_FOLDER}/{path.replace('/', '-')}.{name}.md"
 
 
-def _plan_section_backup(options: SectionWriteOptions, file: InstructionFile, why: str) -> Plan:
+def _plan_section_backup(state: ProjectState, file: InstructionFile, why: str) -> Plan:
     path, line = make_backup_path(file), file.section.start + 1 if file.section else None
     warning = PlanWarning(f"the old section is kept in {path}: {why}", file.real_path, line)
     data = _get_old_section(file)
-    return plan_backup(options.tree, path, data, "keep the old section", warning)
+    return plan_backup(state.tree, path, data, "keep the old section", warning)
 
 
 def plan_backup(tree: FileTree, path: str, data: bytes, reason: str, warning: PlanWarning) -> Plan:

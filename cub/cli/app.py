@@ -23,7 +23,7 @@ from cub import __version__
 from cub.cli import output
 from cub.cli.json_output import error_to_json
 from cub.cli.options import add_global_options
-from cub.cli.parameters import convert_plain_values
+from cub.cli.parameters import convert_plain_values, make_option
 from cub.cli.terminal import configure_streams, discard_unwritten_output, get_help_width
 from cub.errors import CubError, InternalError
 from cub.files import MessageSink, use_message_sink
@@ -134,8 +134,7 @@ def _install_completion(name: str | None) -> None:
         raise typer.Exit
 
 
-_make_option = partial(typer.Option, is_eager=True)
-_make_shell_option = partial(_make_option, metavar="[SHELL]")
+_make_option = partial(make_option, is_eager=True)
 _INSTALL_HELP = "Install completion for bash, zsh, or fish. [default: this shell]"
 _SHOW_HELP = "Print the completion script for a shell. [default: this shell]"
 
@@ -143,15 +142,14 @@ _SHOW_HELP = "Print the completion script for a shell. [default: this shell]"
 @app.callback()
 def _cub(
     _version: Annotated[
-        bool, _make_option("--version", "-V", callback=_show_version, help="Print the version.")
+        bool, _make_option("--version -V", "Print the version.", callback=_show_version)
     ] = False,
     _install: Annotated[
         str | None,
-        _make_shell_option(_INSTALL_OPTION, callback=_install_completion, help=_INSTALL_HELP),
+        _make_option(f"{_INSTALL_OPTION} [SHELL]", _INSTALL_HELP, callback=_install_completion),
     ] = None,
     _show: Annotated[
-        str | None,
-        _make_shell_option(_SHOW_OPTION, callback=_show_completion, help=_SHOW_HELP),
+        str | None, _make_option(f"{_SHOW_OPTION} [SHELL]", _SHOW_HELP, callback=_show_completion)
     ] = None,
 ) -> None:
     """Run coding agents on a task list, and commit only what your checks accept.

@@ -6,6 +6,7 @@ The end names agents, tests, problems of the project, and the next commands.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from cub.actions.init_update import InitOptions, list_new_sections
 from cub.actions.next_steps import (
     Answers,
     NextSteps,
-    ShellPlace,
     find_next_steps,
     list_next_commands,
 )
@@ -101,14 +101,13 @@ def print_next_steps(root: Path, plan: Plan, *, is_new: bool, trusts: bool, decl
         _print_problems(_find_open_problems(project, plan))
     if plan.is_empty:
         return
-    place = ShellPlace.find(root, Path.cwd())
-    if not place.has_git:
+    if shutil.which("git") is None:
         output.print_message("`cub run` needs git, which is not installed.")
     paths = [edit.path for edit in plan.shared_edits if edit.after is not None]
     if declines:
         steps = steps._replace(proposed_checks={})
     output.print_message("Next:" if has_agent else "Then:")
-    output.print_commands(list_next_commands(project, paths, place, steps, is_new=is_new))
+    output.print_commands(list_next_commands(project, paths, Path.cwd(), steps, is_new=is_new))
 
 
 def _find_open_problems(project: Project, plan: Plan) -> list[Finding]:

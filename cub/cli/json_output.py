@@ -51,8 +51,8 @@ def agents_to_json(
             "title": overview.agent.title,
             "installed": not overview.agent.problem,
             "version": overview.agent.version or None,
-            "oldest_version": overview.agent.oldest_version or None,
-            "install": overview.agent.installation or None,
+            "oldest_version": overview.agent.harness.facts.oldest_version or None,
+            "install": overview.agent.harness.facts.installation or None,
             "tokens": overview.tokens if overview.sources else None,
             "fix": overview.fix or None,
             "sources": [
@@ -144,7 +144,7 @@ def repair_to_json(findings: RepairReport, root: Path) -> JsonObject:
         {
             "n": choice.n,
             "path": choice.edit.path,
-            "title": choice.title,
+            "title": choice.edit.reason,
             "why": choice.why,
             "diff": list(choice.edit.format_diff()),
             "added": choice.edit.changed_line_counts[0],

@@ -20,7 +20,6 @@ Dirs = Annotated[
     typer.Argument(
         metavar="DIR",
         help="Projects to list, by default the current one.",
-        readable=False,  # one that may not be read is a row, too
     ),
 ]
 

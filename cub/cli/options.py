@@ -15,6 +15,7 @@ import typer
 
 from cub.cli import output
 from cub.cli.parameters import make_option, require_at_most_one
+from cub.cli.terminal import add_style
 from cub.edit.plan import EditedPolicy
 from cub.errors import UsageError
 from cub.project.project import Project, find_project_root
@@ -134,7 +135,8 @@ def _show_debug_log() -> Iterator[None]:
 
     def show(text: str) -> None:
         if text not in shown_lines:
-            output.print_debug_line(time.monotonic() - start, text)
+            seconds = add_style(f"{time.monotonic() - start:.3f}s", "dim")
+            output.print_message(f"{seconds} {text}")
             shown_lines.add(text)
 
     with receive_debug_log(show):

@@ -93,11 +93,6 @@ def print_message_from_signal(text: str) -> None:
             os.write(2, f"{text}\n".encode("ascii", "replace"))
 
 
-def print_debug_line(seconds: float, text: str) -> None:
-    """Print one line of --verbose: the time, and the text."""
-    _print_to_stderr(f"{add_style(f'{seconds:.3f}s', 'dim')} {text}")
-
-
 def ask_confirmation(question: str, *, default: bool = False) -> bool:
     """Ask the user at the terminal; without an answer, it is `default`."""
     answers = {"": default, "y": True, "yes": True, "n": False, "no": False}
@@ -179,12 +174,6 @@ def print_diff(lines: Iterable[str]) -> None:
         print_lines(lines)
     else:
         print_bytes(b"".join(line.encode("utf-8", "surrogateescape") + b"\n" for line in lines))
-
-
-def print_changelog(plan: Plan) -> None:
-    """Print the notes of a plan, each once: what a version or a migration changes."""
-    for note in dict.fromkeys(note for edit in plan.edits for note in edit.changelog):
-        print_message(note)
 
 
 def print_lines(texts: Iterable[str]) -> None:

@@ -48,21 +48,14 @@ def run_plan_command(
     show: PlanDisplay,
     *,
     confirm: Callable[[], None] | None = None,
-    removes_stores: bool = False,
 ) -> Plan:
     """Make the plan of the project at `root` and show it; apply it unless it was only to be shown.
 
     A writing command holds the project's lock from before it plans. It shows what is done when
     it is done. With `confirm`, it shows what may be done, and then calls that, which may raise.
-
-    With `removes_stores`, nothing is written while a run is in progress.
     """
-    from cub.actions.tasks.current_attempt import require_no_run
-
     if show.is_read_only:
         return _show_plan(root, make_plan, show)
-    if removes_stores:
-        require_no_run(root)
     with lock_project(root) as lock:
         plan = make_plan(Project.load(root))
         output.print_warnings(plan.warnings)
@@ -105,7 +98,8 @@ def print_preview(plan: Plan, show: PlanDisplay) -> None:
     output.print_warnings(plan.warnings)
     if show.diff:
         output.print_diff(plan.format_diff())
-        output.print_changelog(plan)
+        for note in dict.fromkeys(note for edit in plan.edits for note in edit.changelog):
+            output.print_message(note)
     else:
         output.print_plan_summary(plan, is_preview=True)
     if show.dry_run:

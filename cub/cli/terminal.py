@@ -87,18 +87,14 @@ def _open_standard_files() -> None:
 
 
 def configure_encoding(stream: TextIOWrapper) -> None:
-    """Ensure that any text can be printed, falling back to UTF-8."""
-    encoding = stream.encoding
+    """Ensure that any text can be printed: in UTF-8 unless the encoding extends ASCII."""
     try:
-        plain = _SAMPLE.encode(encoding)
-        begins = plain.startswith(_SAMPLE[0].encode(encoding))
-        fits = begins and plain.decode(encoding) == _SAMPLE
-    except UnicodeError:  # "idna", "punycode" and "undefined" are names of encodings, too
-        plain, fits = b"", False
-    # Invalid bytes can be written as they are only where an ASCII character is one byte.
-    errors = "exact" if plain == _SAMPLE.encode("ascii") or not fits else "backslashreplace"
+        extends_ascii = _SAMPLE.encode(stream.encoding) == _SAMPLE.encode("ascii")
+    except UnicodeError:  # "undefined" is the name of an encoding, too
+        extends_ascii = False
+    encoding = stream.encoding if extends_ascii else "utf-8"
     # A text that is piped on must not get other line ends on the way, as on Windows.
-    stream.reconfigure(encoding=encoding if fits else "utf-8", errors=errors, newline="\n")
+    stream.reconfigure(encoding=encoding, errors="exact", newline="\n")
 
 
 def _handle_encode_error(error: UnicodeError) -> tuple[str | bytes, int]:

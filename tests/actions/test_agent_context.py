@@ -17,11 +17,10 @@ from cub.actions.agent_context import (
 )
 from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.project_texts import SECTION_LABEL, list_readable_texts
-from cub.actions.section_edits import SectionWriteOptions
 from cub.edit.file_imports import find_imports
 from cub.files import FileTree, PlannedTree
 from cub.project.project import Project
-from cub.prompt.section_text import SectionSpec
+from cub.prompt.section_text import SectionSpec, render_section
 from cub.prompt.templates import TemplateSet, load_shipped_templates
 from tests.project.memory_tree import MemoryTree
 
@@ -308,11 +307,12 @@ def test_every_shared_text_and_no_other_one_is_told_by_its_words(
     from cub.project.instruction_files import SHARED_WORDS
 
     for templates in (load_shipped_templates(), next_version):
-        options = SectionWriteOptions(MemoryTree({}), templates)
         for name, shared, claude in product(("agents", "claude", "gemini", "rule"), *[(0, 1)] * 2):
             spec = SectionSpec(name, shared=bool(shared), claude=bool(claude))  # type: ignore[arg-type]
             has_text = bool(shared) or name in ("agents", "rule")
-            assert (SHARED_WORDS in options.render(spec).encode()) == has_text
+            assert (
+                SHARED_WORDS in render_section(templates, templates.version, spec).encode()
+            ) == has_text
 
 
 def test_what_agents_may_read_beside_is_promised_by_no_run() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ from cub.actions.init_update import plan_init
 from cub.actions.next_steps import (
     Answers,
     NextSteps,
-    ShellPlace,
     append_answers,
     find_next_steps,
     is_trusted,
@@ -45,12 +45,9 @@ def found(root: Path, config: str = "", **environ: str) -> NextSteps:
     return find_next_steps(Project.load(root), ("claude", "codex"), environ)
 
 
-def commands(
-    root: Path, steps: NextSteps, directory: Path | None = None, **place: bool
-) -> list[str]:
+def commands(root: Path, steps: NextSteps, directory: Path | None = None) -> list[str]:
     paths = ("AGENTS.md", ".cub/map.md", ".cub/.gitignore")
-    at = ShellPlace(directory or root, **{"has_repository": True, **place})
-    return list(list_next_commands(Project.load(root), paths, at, steps))
+    return list(list_next_commands(Project.load(root), paths, directory or root, steps))
 
 
 def test_what_is_found_is_what_a_run_uses(project: Path) -> None:
@@ -102,13 +99,17 @@ def test_a_file_that_is_there_is_no_example(project: Path) -> None:
     assert "Improve README.md" in commands(project, NextSteps())[1]
 
 
-def test_commands_fit_the_directory_in_which_they_are_typed(project: Path) -> None:
+def test_commands_fit_the_directory_in_which_they_are_typed(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     below = project / "a b"
     below.mkdir()
     assert commands(project, NextSteps(), below)[0].startswith("git add ../AGENTS.md ../.cub &&")
     assert commands(project, NextSteps(), project.parent)[:2] == [f"cd {project.name}", COMMIT]
-    assert commands(project, NextSteps(), has_repository=False)[0] == f"git init -q && {COMMIT}"
-    (alone,) = commands(project, NextSteps(), has_git=False)
+    shutil.rmtree(project / ".git")
+    assert commands(project, NextSteps())[0] == f"git init -q && {COMMIT}"
+    monkeypatch.setenv("PATH", "")
+    (alone,) = commands(project, NextSteps())
     assert alone.startswith("cub task add")
 
 

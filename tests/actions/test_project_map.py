@@ -116,41 +116,11 @@ def test_to_check_an_edited_map_is_a_change(code: Path) -> None:
     assert len(said(plan)) == 1
 
 
-def maps(code: Path) -> tuple[bytes, bytes]:
-    """Two intact maps of one project."""
+def test_conflicts_count_as_a_persons_lines_if_git_is_not_merging(code: Path) -> None:
     whole, small = (
         render_map_file(Project.load(code), MapOptions(symbols=said)).data for said in (True, False)
     )
-    assert whole != small
-    return whole, small
-
-
-def test_a_file_that_is_two_maps_of_cubs_needs_no_backup(code: Path) -> None:
-    ours, theirs = maps(code)
-    for between in (b"", BASE + theirs):
-        (code / MAP).write_bytes(OURS + ours + between + MIDDLE + theirs + THEIRS)
-        plan = update(code)
-        assert ((code / MAP).read_bytes(), backups(code), said(plan)) == (ours, [], [])
-
-
-@pytest.mark.parametrize(
-    "torn",
-    [
-        lambda ours, theirs: OURS + ours + MIDDLE + theirs + MINE + THEIRS,
-        lambda ours, theirs: OURS + MINE + ours + MIDDLE + theirs + THEIRS,
-        lambda ours, theirs: MINE + OURS + ours + MIDDLE + theirs + THEIRS,
-        lambda ours, theirs: OURS + ours + MIDDLE + theirs + THEIRS + MINE,
-        lambda ours, theirs: OURS + ours + MIDDLE + MINE + MIDDLE + theirs + THEIRS,
-        lambda ours, theirs: OURS + ours + BASE + MINE + ours + MIDDLE + theirs + THEIRS,
-        lambda ours, theirs: OURS + ours + theirs + THEIRS,
-        lambda ours, theirs: OURS + ours + MIDDLE + theirs,
-        lambda ours, theirs: ours + MIDDLE + theirs + THEIRS,
-    ],
-)
-def test_a_line_that_nobody_can_prove_is_kept(
-    code: Path, torn: Callable[[bytes, bytes], bytes]
-) -> None:
-    data = torn(*maps(code))
+    data = OURS + whole + MIDDLE + small + THEIRS
     (code / MAP).write_bytes(data)
     assert len(said(update(code))) == 1
     assert backups(code) == [data]

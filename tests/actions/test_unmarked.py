@@ -81,7 +81,7 @@ def test_the_copy_goes_and_init_writes_the_section(bakery: Path) -> None:
 def test_the_copy_becomes_yours_and_nobody_asks_again(bakery: Path, comments: bool) -> None:
     lost = strip(bakery / "AGENTS.md", comments=comments)
     found = look(bakery).choices[-1]
-    assert found.title == "keep all text as yours"
+    assert found.edit.reason == "keep all text as yours"
     assert found.why.endswith("; a new section is added")
     repair(bakery, found.n)
     document = Document((bakery / "AGENTS.md").read_bytes())
@@ -137,7 +137,7 @@ def test_an_edited_text_is_not_doubled_and_its_markers_come_back(
     known = r": cub's own text" if is_wrapped else r": cub's text with edits, \d+% of it"
     assert re.search(known, caught.value.details[-1])
     marked, *_ = look(bakery).choices
-    assert marked.title.startswith("restore both markers")
+    assert marked.edit.reason.startswith("restore both markers")
     repair(bakery)
     document = Document(file.read_bytes())
     section = find_section(document)
@@ -154,7 +154,7 @@ def test_an_edited_text_becomes_yours_and_nobody_asks_again(bakery: Path, commen
     edited = strip(file, comments=comments).replace(b"Work in tasks", b"Work in our tasks")
     file.write_bytes(edited)
     found = look(bakery).choices[-1]
-    assert found.title == "keep all text as yours"
+    assert found.edit.reason == "keep all text as yours"
     assert found.why.endswith("; a new section is added")
     repair(bakery, found.n)
     assert edited[edited.index(b"## Cub") :] in file.read_bytes()
@@ -197,7 +197,7 @@ def test_a_file_that_is_no_target_is_nobodys_business_unless_named(bakery: Path)
     assert [file.names for file in found.broken_files] == [("CLAUDE.md",), ("GEMINI.md",)]
     repair(bakery, 1)
     assert settled(bakery)
-    assert [c.title for c in look(bakery, "GEMINI.md").choices] == [
+    assert [c.edit.reason for c in look(bakery, "GEMINI.md").choices] == [
         "restore both markers around lines 3-33",
         "drop lines 3-33",
     ]

@@ -137,10 +137,3 @@ def test_an_unknown_code_is_refused(
     assert done.err.startswith(f"error: {option}: unknown code '{word}'\nhint: ")
     assert hint in done.err
     assert stand(project) == before
-
-
-def test_the_former_name_leads_to_the_new_one(cub: Cub) -> None:
-    for words in (("task", "doctor"), ("task", "doctor", "--fix"), ("help", "task", "doctor")):
-        done = cub(*words)
-        expected = "error: unknown command 'doctor'\nhint: run `cub doctor`\n"
-        assert (done.code, done.err) == (2, expected)

@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 from cub.actions.agent_context import render_missing_context
 from cub.actions.agents.agent_survey import InstalledAgent
-from cub.actions.agents.marked_project import MarkedText, mark_project
+from cub.actions.agents.marked_project import mark_project
 from cub.actions.agents.project_copy import ProjectCopy, copy_project, list_user_settings
 from cub.actions.agents.recorded_start import AgentLaunch, RecordedStart, record_starts
 from cub.actions.agents.session_moments import PROMPT, Moment, find_obstacle, list_later_prompts
-from cub.actions.agents.text_marks import Arrival, count_arrivals
+from cub.actions.agents.text_marks import Arrival, Marks, count_arrivals
 from cub.actions.build_prompt import read_system_prompt
-from cub.actions.project_texts import list_project_texts
+from cub.actions.project_texts import ProjectText, list_project_texts
 from cub.actions.run.agent_texts import prepare_agent_context
 from cub.actions.run.run_folders import PROMPT_FILE, SYSTEM_FILE
 from cub.agent_profiles.profiles import find_profile
@@ -69,9 +69,9 @@ class SourceProof(NamedTuple):
     @property
     def is_kept(self) -> bool:
         """Return whether the text arrived in full, and once, in `cub run`; others at most once."""
-        if self.run is not None and self.run.times == 0 and not self.is_promised:
-            return True
-        return self.run is not None and self.run.is_once
+        if self.run is None or self.run.is_cut:
+            return False
+        return self.run.times == 1 or (self.run.times == 0 and not self.is_promised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class _Asked(NamedTuple):
 class _Prepared(NamedTuple):
     """Hold the marked texts, how to start the agent with them, and what it does not get."""
 
-    texts: list[MarkedText]
+    texts: list[tuple[ProjectText, Marks]]
     launches: list[AgentLaunch]
     left_out: tuple[str, ...]
 
@@ -185,11 +185,9 @@ def _prepare(
     for copy in copies:
         for path, data in marked.files.items():
             (copy.base / path.relative_to(copies[0].base).as_posix()).write_bytes(data)
-    known = {text.label for text in marked.texts}
-    lost = [
-        MarkedText(text.label, text.path, text.variants[0])
-        for text in list_project_texts(project)
-        if text.label not in known
+    known = {text.label for text, _ in marked.texts}
+    lost: list[tuple[ProjectText, Marks]] = [
+        (text, ()) for text in list_project_texts(project) if text.label not in known
     ]
     context = prepare_agent_context(Project.load(copies[1].root), harnesses[1], version, {})
     contract, prompt = (marked.prompts[label] for label in (CONTRACT_LABEL, PROMPT_LABEL))
@@ -264,19 +262,19 @@ def _continue(
 
 def _compare(empty: AgentProof, prepared: _Prepared, starts: Sequence[RecordedStart]) -> AgentProof:
     """Return the proof with how often each text arrived, or why that is not known."""
-    marks = [text.marks for text in prepared.texts]
+    marks = [marks for _, marks in prepared.texts]
     counts = [count_arrivals(marks, start.texts) for start in starts]
     seen = [
         SourceProof(
             text.label,
             text.path,
-            estimate_tokens(text.text),
+            estimate_tokens(text.variants[0]),
             alone if text.path else None,  # the prompts belong to a run
             arrived,
             # After a moment, a summary may do without the prompts.
             text.is_promised and bool(text.path or not empty.after),
         )
-        for text, alone, arrived in zip(prepared.texts, *counts, strict=True)
+        for (text, _), alone, arrived in zip(prepared.texts, *counts, strict=True)
     ]
     silent = (_describe_silence(start, empty.after) for start in starts if not start.texts)
     return replace(

@@ -47,27 +47,6 @@ class InstalledAgent:
         """Return the name to show."""
         return self.harness.facts.title
 
-    @property
-    def oldest_version(self) -> str:
-        """Return the oldest version known to work, "" if none is."""
-        return self.harness.facts.oldest_version
-
-    @property
-    def installation(self) -> str:
-        """Return the command that installs it, "" if cub knows none."""
-        harness = self.harness
-        return harness.installation if isinstance(harness, NativeHarness) else ""
-
-    @property
-    def version_numbers(self) -> tuple[int, ...]:
-        """Return the numbers of its version; () if that is not known."""
-        return split_version(self.version)
-
-    @property
-    def is_too_old(self) -> bool:
-        """Return whether its version is older than the oldest one known to work."""
-        return self.harness.facts.is_outdated(self.version)
-
 
 @dataclass(frozen=True, slots=True)
 class AgentOverview:
@@ -142,7 +121,7 @@ def make_overview(
             fix = f"change `harnesses.{agent.name}.args`: they keep it from loading files"
             return AgentOverview(agent, sources, fix)
     own = [source for source in sources if not folder or not source.path.startswith(f"{folder}/")]
-    fix = suggest_reading_fix(project, agent.name, own, agent.version_numbers)
+    fix = suggest_reading_fix(project, agent.name, own, split_version(agent.version))
     return AgentOverview(agent, sources, fix)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cub.actions.agents.session_moments import Moment, find_texts, make_server
 from cub.agent_profiles.profiles import find_profile, redirect_agent
@@ -72,13 +72,7 @@ def record_starts(
     """
     home.mkdir(exist_ok=True)
     environ = {"PATH": path, "LANG": "C.UTF-8", "TMPDIR": home.as_posix()}
-    job = {
-        "agent": agent,
-        "sessions": sessions,
-        "after": after,
-        "home": home.as_posix(),
-        "environ": environ,
-    }
+    job = (agent, after, environ, home.as_posix(), sessions)
     argv = (sys.executable, "-I", "-S", "-c", _MAIN, str(_ROOT))
     command = CommandSpec(argv, home, environ, json.dumps(job).encode())
     limits = TimeLimits(_START_SECONDS * (sum(map(len, sessions)) + 1))
@@ -94,31 +88,33 @@ def record_starts(
 
 def main() -> None:
     """Carry out the job on stdin, and print the result."""
-    job: dict[str, Any] = json.loads(sys.stdin.buffer.read())
+    agent, after, environ, home, given = json.loads(sys.stdin.buffer.read())
     is_offline = _leave_network()
-    sessions = [[AgentLaunch(*launch) for launch in session] for session in job["sessions"]]
-    homes = [Path(job["home"], str(number)) for number in range(len(sessions))]
+    sessions = [[AgentLaunch(*launch) for launch in session] for session in given]
+    homes = [Path(home, str(number)) for number in range(len(sessions))]
     # Side by side: agents take seconds to start, and mostly on one core.
     with ThreadPoolExecutor(len(sessions)) as pool:
-        found = pool.map(partial(_record_session, job), sessions, homes)
+        found = pool.map(partial(_record_session, agent, after, environ), sessions, homes)
         starts = [(*seen, is_offline) for seen in found]
     sys.stdout.buffer.write(json.dumps(starts).encode())
 
 
 def _record_session(
-    job: Mapping[str, Any], launches: Sequence[AgentLaunch], home: Path
+    agent: str,
+    after: Moment,
+    environ: Mapping[str, str],
+    launches: Sequence[AgentLaunch],
+    home: Path,
 ) -> tuple[tuple[str, ...], str, bool]:
     home.mkdir()
-    profile = find_profile(job["agent"])
-    with make_server(profile, job["after"]) as server:
-        redirected = redirect_agent(job["agent"], server.url, home).environ
-        environ = {**redirected, **profile.steps.environ}
+    profile = find_profile(agent)
+    with make_server(profile, after) as server:
+        redirected = {**redirect_agent(agent, server.url, home).environ, **profile.steps.environ}
         texts: tuple[str, ...] = ()
         for launch in launches:
-            find = _make_finder(server, job["after"]) if launch is launches[-1] else tuple
-            texts, output = _record_launch(
-                launch._replace(environ={**job["environ"], **launch.environ, **environ}), find
-            )
+            find = _make_finder(server, after) if launch is launches[-1] else tuple
+            variables = {**environ, **launch.environ, **redirected}
+            texts, output = _record_launch(launch._replace(environ=variables), find)
         return texts, output, bool(server.requests)
 
 

@@ -40,11 +40,6 @@ class Arrival(NamedTuple):
     is_cut: bool
     line: int = 0
 
-    @property
-    def is_once(self) -> bool:
-        """Return whether the whole text arrived once."""
-        return (self.times, self.is_cut) == (1, False)
-
     def to_text(self) -> str:
         """Return it for people: the number, and `cut` if a part is missing."""
         place = f" after line {self.line}" if self.line else ""

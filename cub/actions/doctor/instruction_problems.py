@@ -14,7 +14,6 @@ from cub.actions.section_specs import ROOT_FILES
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError, NewerVersionError
 from cub.project.instruction_files import InstructionFile, remove_duplicates
-from cub.prompt.section_text import render_section
 from cub.repomap.listing.file_listing import list_files
 
 _MAX_UNCACHED_FILES = 100
@@ -47,7 +46,7 @@ def _find_outdated_section(state: ProjectState, file: InstructionFile) -> Iterat
     if section.author == "edited":
         fix = "cub update --edited move"
         yield Finding("D404", "the managed section was edited", file.path, line, fix)
-    elif not section.is_current(render_section(state.templates, version, spec), version):
+    elif not state.is_current(section, spec):
         older = f" (v{section.version}, this cub writes v{version})"
         what = "the managed section is out of date" + older * (section.version != version)
         yield Finding("D403", what, file.path, line, "cub update")
@@ -87,7 +86,7 @@ def find_stale_map(state: ProjectState) -> Iterator[Finding]:
     """
     project = state.project
     has_map = project.tree.read(MAP) is not None and bool(project.config.map_tokens)
-    is_small = has_map and len(list_files(state.root, ()).paths) <= _MAX_UNCACHED_FILES
+    is_small = has_map and len(list_files(state.project.root, ()).paths) <= _MAX_UNCACHED_FILES
     if not has_map or not (is_small or has_map_cache(project)):
         return
     try:

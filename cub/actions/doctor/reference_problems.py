@@ -122,7 +122,7 @@ def _exists(state: ProjectState, path: str) -> bool:
 
 def _find_ignored_files(state: ProjectState, references: Iterable[_Reference]) -> Iterator[Finding]:
     """Yield the references to files that git ignores, and that other checkouts lack."""
-    root = state.root
+    root = state.project.root
     inside = [
         one for one in references
         if not one.path.startswith(("/", "~", "..", ".cub/")) and "\0" not in one.path

@@ -56,17 +56,14 @@ class Stores:
             yield TaskTransaction(change, result, self.actor, self.timestamp)
             if result.events:
                 self.ledger.require_writable()
-        if result.events:
-            self._append_events(result)
-        if not is_managed:
-            result.created_files += _list_new_files(self.root)
-
-    def _append_events(self, result: TaskResult) -> None:
         try:
-            self.ledger.append_events(*result.events)
+            if result.events:
+                self.ledger.append_events(*result.events)
         except CubError as error:
             what = f"the tasks were changed, but the ledger could not be written: {error.message}"
             result.warnings.append(PlanWarning(what, error.where))
+        if not is_managed:
+            result.created_files += _list_new_files(self.root)
 
 
 def open_stores(project: Project, who: str, at: str = "") -> Stores:

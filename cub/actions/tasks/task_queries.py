@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -29,16 +29,6 @@ _ALL = "all"
 _ORDER = {status: n for n, status in enumerate((IN_PROGRESS, OPEN, RETRY, PARKED))}
 _TEXTS = ("id", "title", "description", "notes")
 _LISTS = ("labels", "acceptance_criteria")
-
-
-@dataclass(frozen=True, slots=True)
-class TaskFilter:
-    """Select tasks to list; without a status, those that are not closed."""
-
-    statuses: tuple[str, ...] = ()
-    epic: str = ""
-    label: str = ""
-    search: str = ""
 
 
 @dataclass(slots=True)
@@ -70,18 +60,28 @@ class TaskDetails(NamedTuple):
     warnings: list[PlanWarning]
 
 
-def list_tasks(stores: Stores, task_filter: TaskFilter) -> TaskList:
-    """Return the tasks that a filter selects: those in progress first, closed ones last."""
+def list_tasks(
+    stores: Stores,
+    wanted: Sequence[str] = (),
+    *,
+    epic: str = "",
+    label: str = "",
+    search: str = "",
+) -> TaskList:
+    """Return the tasks with the statuses that are `wanted`, or those that are not closed.
+
+    Those in progress come first, closed ones last.
+    """
     tasks = stores.backend.read_tasks()
-    statuses = _parse_statuses(task_filter.statuses, tasks)
+    statuses = _parse_statuses(wanted, tasks)
     summaries = [*tasks, *(tasks.deleted_summaries.values() if DELETED in statuses else ())]
-    if task_filter.epic:
-        summaries = list_descendants(find_epic(tasks, task_filter.epic), summaries)
-    if task_filter.label:
-        label, read = task_filter.label, tasks.read_record
+    if epic:
+        summaries = list_descendants(find_epic(tasks, epic), summaries)
+    if label:
+        read = tasks.read_record
         summaries = [task for task in summaries if label in read(task.id).get("labels", ())]
-    if task_filter.search:
-        summaries = search_tasks(tasks, summaries, task_filter.search)
+    if search:
+        summaries = search_tasks(tasks, summaries, search)
     selected = [summary for summary in summaries if _is_selected(summary, statuses)]
     selected.sort(key=_sort_key)
     hidden_count = 0 if statuses else len(summaries) - len(selected)
@@ -182,7 +182,7 @@ def list_descendants(task_id: str, tasks: Iterable[TaskSummary]) -> list[TaskSum
     return [*descendants.values()]
 
 
-def _parse_statuses(words: tuple[str, ...], tasks: TaskIndex) -> set[str]:
+def _parse_statuses(words: Sequence[str], tasks: TaskIndex) -> set[str]:
     """Return the statuses that words mean; another tool's word must be that of a task."""
     own = (*STATUSES, _ALL, DELETED)
     statuses = {word if word in own else str(normalize_status(word)) for word in words}

@@ -12,6 +12,7 @@ import typer
 from cub.cli import output
 from cub.cli.json_output import agents_to_json, proofs_to_json
 from cub.cli.options import Json, find_start_folder, load_project
+from cub.cli.parameters import make_option
 from cub.cli.stop_signals import interrupt_at_signals
 
 if TYPE_CHECKING:
@@ -26,12 +27,11 @@ Names = Annotated[
     typer.Argument(metavar="[NAME...]", help="Agents to start. [default: all installed agents]"),
 ]
 Trust = Annotated[
-    bool,
-    typer.Option("--trust", help="Let the project's hooks and servers run, for this command only."),
+    bool, make_option("--trust", "Let the project's hooks and servers run, for this command only.")
 ]
 After = Annotated[
     Literal["resume", "compaction", "subagent"] | None,
-    typer.Option(help="Count in the first request after this moment of a session."),
+    make_option("--after", "Count in the first request after this moment of a session."),
 ]
 _MAX_NAMED = 3  # files
 # What the figures mean, for the columns that a table has.
@@ -120,14 +120,15 @@ def _shorten_label(source: ContextSource) -> str:
 def _format_version(agent: InstalledAgent) -> str:
     if agent.problem:
         return "not installed"
-    if agent.is_too_old:
-        return f"{agent.version}, older than {agent.oldest_version}"
+    facts = agent.harness.facts
+    if facts.is_outdated(agent.version):
+        return f"{agent.version}, older than {facts.oldest_version}"
     return agent.version or "not known"
 
 
 def _suggest(overview: AgentOverview) -> str:
     if overview.agent.problem:
-        return overview.agent.installation or overview.agent.problem
+        return overview.agent.harness.facts.installation or overview.agent.problem
     return overview.fix
 
 

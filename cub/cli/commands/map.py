@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from cub.actions.project_map import MapFile, MapOptions
     from cub.repomap.map_types import MapOmission
     from cub.repomap.repo_map import RepoMap
-    from cub.repomap.stack.facts import ProjectCommand
 
 
 app = typer.Typer(add_completion=False)
@@ -178,21 +177,19 @@ def map_to_json(repo_map: RepoMap, project: Project, request: MapOptions) -> Tre
         "summary": structure.summary,
         "languages": [{"name": name, "share": share} for name, share in structure.languages],
         "technologies": [row._asdict() for row in stack.technologies],
-        "commands": [_command_to_json(row) for row in stack.commands],
+        # What a command `runs` may be as long as a recipe.
+        "commands": [
+            {key: value for key, value in row._asdict().items() if key != "runs"}
+            for row in stack.commands
+        ],
         "entry_points": [row._asdict() for row in stack.entry_points],
         "packages": [row._asdict() for row in stack.packages],
         "key_files": [row._asdict() for row in structure.key_files],
         "conventions": list(structure.conventions),
         "symbols": _list_symbols(repo_map),
-        "health": asdict(count_project_health(project.tree)),
+        "health": count_project_health(project.tree),
         "notes": [note._asdict() for note in repo_map.omissions],
     }
-
-
-def _command_to_json(command: ProjectCommand) -> Tree:
-    row = command._asdict()
-    del row["runs"]  # as long as a recipe
-    return row
 
 
 def _list_symbols(repo_map: RepoMap) -> list[Tree]:

@@ -106,18 +106,17 @@ def _prompts_to_json(stores: Stores, built: BuiltPrompt | None, budget: int) -> 
     """Return all that a run sends; without a task, the system prompt alone."""
     from cub.actions.build_prompt import read_system_prompt
 
-    tree = {
+    tree: JsonObject = {
         "v": 1,
         "root": stores.root.as_posix(),
         "system": read_system_prompt(stores.project.tree),
         "warnings": warnings_to_json(built.warnings if built else ()),
     }
-    return {**tree, **_prompt_to_json(built, budget)} if built else tree
-
-
-def _prompt_to_json(built: BuiltPrompt, budget: int) -> JsonObject:
+    if built is None:
+        return tree
     prompt = built.prompt
     return {
+        **tree,
         "task": built.task,
         "prompt": prompt.text,
         "tokens": estimate_tokens(prompt.text),

@@ -39,14 +39,16 @@ def remove(
     Example: cub remove --dry-run
     """
     from cub.actions.remove import plan_remove
+    from cub.actions.tasks.current_attempt import require_no_run
 
     root = find_root(context)
+    if purge and not show.is_read_only:  # a run needs the stores
+        require_no_run(root)
     plan = run_plan_command(
         root,
         partial(plan_remove, purge=purge, edited_policy=edited),
         show,
         confirm=_require_confirmation if purge and not yes else None,
-        removes_stores=purge,
     )
     if plan.is_empty and not show.json:
         output.print_message("Nothing to remove: cub has no files here.")

@@ -108,6 +108,6 @@ def _print_choices(fault: CubError, choices: Sequence[NumberedChoice]) -> None:
         output.print_paragraph(f"  {fault.hint}", "")
     for choice in choices:
         output.print_line()
-        output.print_heading(f"{choice.n}. {choice.title}")
+        output.print_heading(f"{choice.n}. {choice.edit.reason}")
         output.print_paragraph(f"   {choice.why}", "")
         output.print_diff(choice.edit.format_diff())

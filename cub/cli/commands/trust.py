@@ -13,6 +13,7 @@ from cub.cli import output
 from cub.cli.context_options import format_command
 from cub.cli.json_output import JsonObject
 from cub.cli.options import get_directory
+from cub.cli.parameters import make_option
 from cub.cli.task_stores import open_task_stores
 from cub.errors import CubError
 
@@ -21,13 +22,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-Show = Annotated[bool, typer.Option("--show", help="List the commands, without trusting them.")]
-Revoke = Annotated[
-    bool, typer.Option("--revoke", help="Revoke your trust in this project's commands.")
-]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print the commands as JSON, each with its trust.")
-]
+Show = Annotated[bool, make_option("--show", "List the commands, without trusting them.")]
+Revoke = Annotated[bool, make_option("--revoke", "Revoke your trust in this project's commands.")]
+Json = Annotated[bool, make_option("--json", "Print the commands as JSON, each with its trust.")]
 
 
 @app.command()

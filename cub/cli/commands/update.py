@@ -37,7 +37,6 @@ Projects = Annotated[
         metavar="DIR",
         help="The project to update, by default the current one. With --check, any "
         "number of projects.",
-        readable=False,  # one that may not be read is a row, too
     ),
 ]
 Check = Annotated[

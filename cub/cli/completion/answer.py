@@ -50,11 +50,7 @@ def _split(line: str) -> list[str]:
     return words
 
 
-def _format_bash(candidates: Candidates) -> str:
-    return "".join(f"{word}\n" for word, _ in candidates)
-
-
-def _format_fish(candidates: Candidates) -> str:
+def _format_lines(candidates: Candidates) -> str:
     return "".join(f"{word}\t{about}\n" if about else f"{word}\n" for word, about in candidates)
 
 
@@ -76,9 +72,9 @@ def _format_zsh_item(word: str, about: str) -> str:
 
 
 SHELLS = {
-    "bash": Shell(_parse_bash_words, _format_bash, shows_descriptions=False),
+    "bash": Shell(_parse_bash_words, _format_lines, shows_descriptions=False),
     "zsh": Shell(_parse_line, _format_zsh, shows_descriptions=True),
-    "fish": Shell(_parse_line, _format_fish, shows_descriptions=True),
+    "fish": Shell(_parse_line, _format_lines, shows_descriptions=True),
 }
 
 
@@ -91,7 +87,7 @@ def respond_to_shell() -> None:
 
 
 def answer_shell(environ: Mapping[str, str]) -> str:
-    """Return what to print for a shell that asks: the words that may come next, or its script.
+    """Return what to print for a shell that asks: the words that may come next.
 
     Return "" after any error: you press Tab, and want no message in the middle of your line.
     """
@@ -105,10 +101,7 @@ def _answer(environ: Mapping[str, str]) -> str:
     action, _, name = environ[COMPLETION_VARIABLE].partition("_")
     shell = SHELLS[name]
     if action != "complete":
-        from cub.cli.completion.install import SHELL_SCRIPTS
-
-        return SHELL_SCRIPTS[name] if action == "source" else ""
-
+        return ""
     from cub.cli.app import build_root_command
     from cub.cli.completion.candidates import list_candidates
 

@@ -120,7 +120,7 @@ def list_candidates(
     elif isinstance(completion.context.command, TyperGroup):
         candidates = _iter_command_names(completion, described=with_descriptions)
     return [
-        (completion.word_prefix + candidate, _make_one_line(about))
+        (completion.word_prefix + candidate, _make_one_line(about) if with_descriptions else "")
         for candidate, about in candidates
         if candidate.isprintable() and escape_invisible(candidate) == candidate  # can be typed
     ]
@@ -138,7 +138,7 @@ def _iter_values(completion: _CommandLine, parameter: CompletableParameter) -> I
         typed, comma, completion.current_word = completion.current_word.rpartition(",")
         typed += comma
     taken = {*typed.split(",")}
-    for word, about in source(completion):
+    for word, about in source(completion) if callable(source) else source:
         if word.startswith(completion.current_word) and word not in taken:
             yield typed + word, about
 
@@ -146,8 +146,7 @@ def _iter_values(completion: _CommandLine, parameter: CompletableParameter) -> I
 def find_value_source(parameter: CompletableParameter) -> ValueSource | None:
     """Return where the values of a parameter come from; None if only its type may know any."""
     if isinstance(parameter, TyperOption):
-        sources = (OPTION_SOURCES.get(name) for name in parameter.opts)
-        return next(filter(None, sources), None)
+        return next((OPTION_SOURCES[n] for n in parameter.opts if n in OPTION_SOURCES), None)
     return ARGUMENT_SOURCES.get((parameter.metavar or "").strip("[].").partition("...")[0])
 
 

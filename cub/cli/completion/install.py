@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
-from typing import NamedTuple
 
 from cub.cli import output
 from cub.errors import UsageError
@@ -57,63 +55,40 @@ SHELL_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 def install_completion(name: str) -> None:
     """Write the script of the shell `name`, let the shell load it, and say so; "" is this shell."""
     shell = resolve_shell(name)
-    script, loader = install_completion_script(shell, ShellPaths.from_environment())
+    script, loader = install_completion_script(shell)
     output.print_line(f"The completion for {shell} is in {abbreviate_home(script)}.")
     if loader is not None:
         output.print_line(f"A line at the end of {abbreviate_home(loader)} loads it.")
     output.print_message("Open a new shell to use it.")
 
 
-class ShellPaths(NamedTuple):
-    """Hold where you keep things: `data` is cub's directory, `fish` that of fish.
-
-    The files are those that an interactive shell reads when it starts.
-    """
-
-    data: Path
-    fish: Path
-    bashrc: Path
-    zshrc: Path
-
-    @classmethod
-    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> ShellPaths:
-        """Return the paths that the environment names."""
-        from platformdirs import user_data_path
-
-        home = Path.home()
-        config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
-        zsh = Path(environ.get("ZDOTDIR") or home)
-        return cls(user_data_path("cub"), config / "fish", home / ".bashrc", zsh / ".zshrc")
-
-
-class InstallResult(NamedTuple):
-    """Hold the script, and the file that got a line to load it; None if none was needed."""
-
-    script: Path
-    loader: Path | None
-
-
-def install_completion_script(shell: str, paths: ShellPaths) -> InstallResult:
+def install_completion_script(shell: str) -> tuple[Path, Path | None]:
     """Write the script, and let the shell load it; a second time changes nothing.
 
+    Return the script, and the start-up file that got a line to load it; None if none was needed.
     typer's own way decodes and rewrites your file: with other line endings, without whitespace at
     its ends, and with a style for all menus of zsh.
     """
+    from platformdirs import user_data_path
+
+    home = Path.home()
     if shell == "fish":  # it loads all scripts of its directory
-        script = paths.fish / "completions" / "cub.fish"
+        config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+        script = config / "fish" / "completions" / "cub.fish"
         _write(script, SHELL_SCRIPTS[shell].encode())
-        return InstallResult(script, None)
-    script = paths.data / f"completion.{shell}"
+        return script, None
+    script = user_data_path("cub") / f"completion.{shell}"
     _write(script, SHELL_SCRIPTS[shell].encode())
     quoted = quote(script.as_posix())
     line = f"[ -r {quoted} ] && . {quoted}".encode()
-    loader = paths.bashrc if shell == "bash" else paths.zshrc
+    zsh = Path(os.environ.get("ZDOTDIR") or home)
+    loader = home / ".bashrc" if shell == "bash" else zsh / ".zshrc"
     before = read_single_file(loader, abbreviate_home(loader)) or b""
     if line in before.split(b"\n"):
-        return InstallResult(script, None)
+        return script, None
     gap = b"\n" if before and not before.endswith(b"\n") else b""
     _write(loader, before + gap + line + b"\n")
-    return InstallResult(script, loader)
+    return script, loader
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -6,7 +6,7 @@ Tasks that are open come first, with their titles.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cub.agent_profiles.profiles import AGENT_TITLES, ALL_AGENTS
+from cub.cli.completion.install import SHELL_SCRIPTS
 from cub.config_edit.yaml_text import format_yaml
 from cub.errors import CubError
 from cub.files import read_file
@@ -22,6 +23,7 @@ from cub.project.config_layers import parse_layer_bytes, read_user_config
 from cub.project.project import Project, find_project_root
 from cub.project.settings import SETTINGS, find_setting
 from cub.project.targets import TARGETS
+from cub.store.task_schema import DELETED, STATUSES, TASK_TYPES
 
 if TYPE_CHECKING:
     from cub.store.task_index import TaskIndex, TaskSummary
@@ -44,52 +46,27 @@ class CompletionPlace:
         return tuple(self.context.command_path.split()[1:])
 
 
-ValueSource = Callable[[CompletionPlace], Iterable[Candidate]]
-_PRIORITIES = ("comes first", "high", "what counts where there is none", "low", "comes last")
+ListValues = Callable[[CompletionPlace], Iterable[Candidate]]
+ValueSource = ListValues | Sequence[Candidate]
 _MAX_TASKS = 500  # that are shown
 _COMMANDS_ON_UNCLOSED = ("claim", "start", "close", "done", "park")
+_AGENTS = [(ALL_AGENTS, "each of them"), *AGENT_TITLES.items()]
+_TARGETS = [(target.path, ", ".join(target.agents)) for target in TARGETS]
+_PRIORITIES = ("comes first", "high", "what counts where there is none", "low", "comes last")
 
 
-def _list_shells(_completion: CompletionPlace) -> Iterator[Candidate]:
-    from cub.cli.completion.install import SHELL_SCRIPTS
-
-    return ((name, "") for name in SHELL_SCRIPTS)
-
-
-def _list_task_types(_completion: CompletionPlace) -> Iterator[Candidate]:
-    from cub.store.task_schema import TASK_TYPES
-
-    return ((name, "") for name in TASK_TYPES)
-
-
-def _list_task_statuses(_completion: CompletionPlace) -> Iterator[Candidate]:
-    from cub.store.task_schema import DELETED, STATUSES
-
-    yield from ((name, "") for name in STATUSES)
-    yield "all", "all but deleted ones"
-    yield DELETED, ""
-
-
-def _list_priorities(_completion: CompletionPlace) -> Iterator[Candidate]:
-    return ((str(number), about) for number, about in enumerate(_PRIORITIES))
+def _make_candidates(words: Iterable[str]) -> list[Candidate]:
+    return [(word, "") for word in words]
 
 
 def _list_formats(completion: CompletionPlace) -> Iterator[Candidate]:
     from cub.store.formats.format_registry import AUTO_FORMAT, EXPORT_FORMATS, FORMATS
 
     if completion.command_path[-1] == "import":
-        yield from ((name, "") for name in FORMATS)
+        yield from _make_candidates(FORMATS)
         yield AUTO_FORMAT, "as the file looks"
     else:
-        yield from ((name, "") for name in EXPORT_FORMATS)
-
-
-def _list_targets(_completion: CompletionPlace) -> Iterator[Candidate]:
-    return ((target.path, ", ".join(target.agents)) for target in TARGETS)
-
-
-def _list_agents(_completion: CompletionPlace) -> Iterator[Candidate]:
-    return iter([(ALL_AGENTS, "each of them"), *AGENT_TITLES.items()])
+        yield from _make_candidates(EXPORT_FORMATS)
 
 
 def _list_harnesses(completion: CompletionPlace) -> Iterator[Candidate]:
@@ -104,9 +81,9 @@ def _list_harnesses(completion: CompletionPlace) -> Iterator[Candidate]:
     yield SCRIPTED, "plays .cub/script.yaml"
 
 
-def _list_profiles(completion: CompletionPlace) -> Iterator[Candidate]:
+def _list_profiles(completion: CompletionPlace) -> list[Candidate]:
     layers = _iter_layers(completion)
-    return ((name, "") for name in dict.fromkeys(chain(*(layer.profiles for layer in layers))))
+    return _make_candidates(dict.fromkeys(chain(*(layer.profiles for layer in layers))))
 
 
 def _list_config_keys(completion: CompletionPlace) -> Iterator[Candidate]:
@@ -125,7 +102,7 @@ def _list_config_values(completion: CompletionPlace) -> Iterator[Candidate]:
     if key == "run.harness":
         yield from _list_harnesses(completion)
     elif setting.kind == "targets":
-        yield from _list_targets(completion)
+        yield from _TARGETS
     elif words := ("true", "false") if setting.kind == "flag" else setting.choices:
         yield from ((word, "the default" if word == default else "") for word in words)
     elif setting.default not in (None, [], {}):
@@ -243,26 +220,31 @@ def _find_root(completion: CompletionPlace) -> Path:
 
 
 # An option takes the same values in all commands.
+_SHELLS = _make_candidates(SHELL_SCRIPTS)
 OPTION_SOURCES: dict[str, ValueSource] = {
-    "--agent": _list_agents,
+    "--agent": _AGENTS,
     "--depends-on": _list_unclosed_tasks,
     "--epic": _list_epics,
     "--format": _list_formats,
     "--harness": _list_harnesses,
-    "--install-completion": _list_shells,
+    "--install-completion": _SHELLS,
     "--label": _list_labels,
     "--parent": _list_parent_tasks,
-    "--priority": _list_priorities,
+    "--priority": [(str(number), about) for number, about in enumerate(_PRIORITIES)],
     "--profile": _list_profiles,
-    "--show-completion": _list_shells,
-    "--status": _list_task_statuses,
-    "--targets": _list_targets,
+    "--show-completion": _SHELLS,
+    "--status": [
+        *_make_candidates(STATUSES),
+        ("all", "all but deleted ones"),
+        (DELETED, ""),
+    ],
+    "--targets": _TARGETS,
     "--task": _list_unclosed_tasks,
-    "--type": _list_task_types,
+    "--type": _make_candidates(TASK_TYPES),
     "--unlabel": _list_labels,
 }
 # Arguments are found by their metavar.
-ARGUMENT_SOURCES: dict[str, ValueSource] = {
+ARGUMENT_SOURCES: dict[str, ListValues] = {
     "ID": _list_command_tasks,
     "TASKFILE": _list_task_files,
     "RUN|TASK": _list_command_tasks,

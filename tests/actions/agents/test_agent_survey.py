@@ -37,7 +37,7 @@ def test_agents_are_listed_with_their_versions_or_how_to_install_them(
     assert (builtin.title, builtin.problem, builtin.version) == ("cub code", "", __version__)
     assert (claude.title, claude.problem, claude.version) == ("Claude Code", "", "2.1.330")
     assert (codex.problem, codex.version) == ("codex is not in PATH", "")
-    assert codex.installation == "npm install -g @openai/codex"
+    assert codex.harness.facts.installation == "npm install -g @openai/codex"
 
 
 def test_only_the_agents_that_are_asked_for_are_started(project: Path, tmp_path: Path) -> None:
@@ -52,7 +52,8 @@ def test_an_old_version_is_known(
     project: Path, tmp_path: Path, version: str, *, is_too_old: bool
 ) -> None:
     agents = look(project, install_fake_claude(tmp_path / "bin", version=version))
-    assert find(agents, "claude").is_too_old is is_too_old
+    claude = find(agents, "claude")
+    assert claude.harness.facts.is_outdated(claude.version) is is_too_old
 
 
 def test_a_configured_agent_follows_and_nothing_is_known_of_it(
@@ -61,7 +62,7 @@ def test_a_configured_agent_follows_and_nothing_is_known_of_it(
     write(project, ".cub/config.yaml", "harnesses: {mine: {argv: [mine]}}\n")
     mine = look(project, tmp_path)[-1]
     assert (mine.name, mine.title, mine.problem) == ("mine", "mine", "mine is not in PATH")
-    assert (mine.installation, mine.oldest_version, mine.is_too_old) == ("", "", False)
+    assert (mine.harness.facts.installation, mine.harness.facts.oldest_version) == ("", "")
 
 
 def test_a_survey_counts_what_each_agent_reads(project: Path, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def _commit(root: Path, change: Change) -> None:
 
 
 def titles(root: Path) -> list[str]:
-    return [choice.title for choice in look(root).choices]
+    return [choice.edit.reason for choice in look(root).choices]
 
 
 def nothing(_: Path) -> None:

@@ -20,7 +20,6 @@ from cub.actions.tasks.task_edits import (
 )
 from cub.actions.tasks.task_fields import MAX_TEXT, TaskFields
 from cub.actions.tasks.task_queries import (
-    TaskFilter,
     count_tasks,
     list_ready_tasks,
     list_tasks,
@@ -254,7 +253,7 @@ def test_a_deleted_task_is_in_no_answer_and_the_ledger_tells_of_it(project: Path
         "ev": "task_state", "ts": day(3), "task": key, "status": "deleted", "by": "ida",
         "note": "Nobody eats it",
     }  # fmt: skip
-    found = list_tasks(opened(project), TaskFilter(("all",)))
+    found = list_tasks(opened(project), ("all",))
     assert ([row.id for row in found.summaries], found.hidden_count) == ([other], 0)
     assert [row.id for row in list_ready_tasks(opened(project)).summaries] == [other]
     counted = count_tasks(opened(project))
@@ -282,8 +281,8 @@ def test_only_who_asks_for_deleted_tasks_sees_them(project: Path) -> None:
     key, other = added(project), added(project)
     close_tasks(opened(project), [other], None)
     gone(project, key, other)
-    assert list_tasks(opened(project), TaskFilter()).summaries == []
-    found = list_tasks(opened(project), TaskFilter(("deleted",)))
+    assert list_tasks(opened(project)).summaries == []
+    found = list_tasks(opened(project), ("deleted",))
     assert {row.id for row in found.summaries} == {key, other}
     assert {one["id"] for one in found.iter_records()} == {key, other}
 
@@ -339,7 +338,7 @@ def test_deleting_twice_and_what_nobody_knows_are_errors(project: Path) -> None:
         lambda stores, key: close_tasks(stores, [key], None),
         lambda stores, key: park_tasks(stores, [key]),
         lambda stores, key: edit_task(stores, key, TaskFields(title="x")),
-        lambda stores, key: list_tasks(stores, TaskFilter(epic=key)),
+        lambda stores, key: list_tasks(stores, epic=key),
     ],
     ids=["claim", "close", "park", "edit", "epic"],
 )
@@ -369,7 +368,7 @@ def test_parts_keep_from_deleting_unless_they_go_too(project: Path) -> None:
         part,
     ]
     gone(project, top, recursive=True)
-    assert list_tasks(opened(project), TaskFilter(("all",))).summaries == []
+    assert list_tasks(opened(project), ("all",)).summaries == []
 
 
 def test_who_waits_keeps_from_deleting_unless_forced(project: Path) -> None:
@@ -395,7 +394,7 @@ def test_who_waits_may_go_along(project: Path) -> None:
     key = added(project)
     waiting = added(project, depends_on=[key])
     gone(project, key, waiting)
-    assert list_tasks(opened(project), TaskFilter(("all",))).summaries == []
+    assert list_tasks(opened(project), ("all",)).summaries == []
 
 
 def test_all_that_keeps_from_it_is_told_at_once(project: Path) -> None:

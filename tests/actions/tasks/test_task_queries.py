@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.actions.tasks.task_queries import (
-    TaskFilter,
     count_tasks,
     list_ready_tasks,
     list_tasks,
@@ -29,7 +28,7 @@ from tests.store.records import task
 
 
 def found(root: Path, *statuses: str, **options: Any) -> list[str]:
-    return [row.id for row in list_tasks(opened(root), TaskFilter(statuses, **options)).summaries]
+    return [row.id for row in list_tasks(opened(root), statuses, **options).summaries]
 
 
 def test_tasks_at_work_come_first_and_closed_ones_are_counted(project: Path) -> None:
@@ -39,7 +38,7 @@ def test_tasks_at_work_come_first_and_closed_ones_are_counted(project: Path) -> 
     close_tasks(opened(project), [shut], None)
     park_tasks(opened(project), [parked])
     assert found(project) == [mine, high, low, parked]
-    assert list_tasks(opened(project), TaskFilter()).hidden_count == 1
+    assert list_tasks(opened(project)).hidden_count == 1
     assert found(project, "all") == [mine, high, low, parked, shut]
     assert found(project, "closed", "in-progress") == [mine, shut]
 
@@ -103,7 +102,7 @@ def test_what_can_never_be_ready_is_a_warning(project: Path) -> None:
 def test_of_many_warnings_of_a_kind_the_first_ten_are_told(project: Path) -> None:
     (project / ".cub").mkdir()
     (project / TASKS_FILE).write_text("".join(f"junk {number}\n" for number in range(25)))
-    warnings = list_tasks(opened(project), TaskFilter()).warnings
+    warnings = list_tasks(opened(project)).warnings
     assert len(warnings) == 11
     assert warnings[-1].message == "15 more of this kind (rejected)"
 
@@ -175,7 +174,7 @@ def test_a_search_goes_with_the_other_filters(project: Path) -> None:
     assert found(project, search="oven", epic=top) == [one]
     assert found(project, search="oven", label="hot") == [one]
     assert found(project, "all", search="oven", label="cold") == []
-    assert list_tasks(opened(project), TaskFilter(search="oven")).hidden_count == 1
+    assert list_tasks(opened(project), search="oven").hidden_count == 1
     assert len(found(project, search="")) == 3
 
 
@@ -222,7 +221,7 @@ def test_a_list_tells_what_each_task_waits_for(project: Path) -> None:
     sold = added(project, "Sell", depends_on=[bread])
     close_tasks(opened(project), [oven], None)
     close_tasks(opened(project), [sold], "wontfix")
-    result = list_tasks(opened(project), TaskFilter(("all",)))
+    result = list_tasks(opened(project), ("all",))
     assert {row.id: result.list_blockers_of(row) for row in result.summaries} == {
         flour: [], oven: [], bread: [flour], sold: [],
     }  # fmt: skip
@@ -231,5 +230,5 @@ def test_a_list_tells_what_each_task_waits_for(project: Path) -> None:
 def test_what_is_not_there_is_waited_for_too(project: Path) -> None:
     (project / ".cub").mkdir()
     (project / TASKS_FILE).write_text('{"id":"a","depends_on":["gone"]}\n')
-    result = list_tasks(opened(project), TaskFilter())
+    result = list_tasks(opened(project))
     assert [result.list_blockers_of(row) for row in result.summaries] == [["gone"]]

@@ -11,7 +11,7 @@ from cub.actions.ledger_report import read_task_history
 from cub.actions.tasks.stores import Stores, open_stores
 from cub.actions.tasks.task_edits import add_task, edit_task
 from cub.actions.tasks.task_fields import TaskFields
-from cub.actions.tasks.task_queries import TaskFilter, list_tasks
+from cub.actions.tasks.task_queries import list_tasks
 from cub.actions.tasks.transitions import claim_task
 from cub.errors import CubError
 from cub.project.project import Project
@@ -48,7 +48,7 @@ def reads(root: Path) -> str:
 
     threading.Thread(target=wait, daemon=True).start()
     while not (stop.is_set() and count):
-        found = list_tasks(stores(root, "r"), TaskFilter(("all",)))
+        found = list_tasks(stores(root, "r"), ("all",))
         assert not found.warnings
         assert all("title" in record for record in found.iter_records())
         read_task_history(stores(root, "r"), next(iter(found.tasks)).id)

@@ -28,6 +28,8 @@ _ENDS = {
     "agent": "Stopped: the agent can't work ({1})",
     "failures": "Stopped: {0} attempts in a row failed outside the tasks ({1})",
 }
+# The reasons of these ends are lines of the last attempt already.
+_SAID_BY_ATTEMPT = ("unverified", "not_mended", "untrusted", "broken", "branch_gone", "machine")
 _STATUSES = {"retry": "to be tried again", "open": "open again"}
 
 
@@ -140,15 +142,8 @@ def _format_run_end(event: Event) -> Iterator[str]:
         f"{count} {_STATUSES.get(status, status)}" for status, count in event["tasks"].items()
     )
     why = f" ({event['why']})" if event.get("why") else ""
-    if event["end"] in (
-        "unverified",
-        "not_mended",
-        "untrusted",
-        "broken",
-        "branch_gone",
-        "machine",
-    ):
-        why = ""  # the attempt has said it
+    if event["end"] in _SAID_BY_ATTEMPT:
+        why = ""
     end = "nothing_more" if event["end"] == "done" and not event["ok"] else event["end"]
     if event.get("failures"):
         end = "agent" if event["failures"] == 1 else "failures"

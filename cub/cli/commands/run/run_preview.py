@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from cub.actions.doctor.run_problems import RunDiagnosis, diagnose_run
@@ -128,7 +128,10 @@ def _find_obstacles(stores: Stores, tasks: TaskIndex, settings: RunSettings) -> 
     stopping = (finding for finding in diagnosis.findings if finding.stops_run)
     refusals = [append_hint(one.message, one.fix) for one in stopping]
     environ = build_environment(settings.hidden_variables, os.environ)
-    refusals += _find_refusal(lambda: choose_place(stores, settings, environ))
+    try:
+        choose_place(stores, settings, environ)
+    except CubError as error:
+        refusals.append(append_hint(error.message, error.hint))
     harnesses = diagnosis.harnesses
     versions = read_agent_versions(harnesses, stores.project, environ)
     return _RunPreview(
@@ -138,15 +141,6 @@ def _find_obstacles(stores: Stores, tasks: TaskIndex, settings: RunSettings) -> 
         list_agent_warnings(harnesses, versions, settings, stores.project, environ),
         list(dict.fromkeys(refusals)),
     )
-
-
-def _find_refusal(require: Callable[[], object]) -> list[str]:
-    """Return why a run would be refused, and what to do; [] if it would not."""
-    try:
-        require()
-    except CubError as error:
-        return [append_hint(error.message, error.hint)]
-    return []
 
 
 def _print_queue(

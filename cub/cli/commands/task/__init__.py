@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from cub.cli.commands.task.edit import add, dep, edit
 from cub.cli.commands.task.import_export import export, import_
 from cub.cli.commands.task.list_tasks import list_, ready, stats
 from cub.cli.commands.task.show import show
 from cub.cli.commands.task.transitions import claim, close, delete, park, reopen
-from cub.errors import UsageError
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     add,
@@ -34,17 +31,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
 _HIDDEN_COMMANDS: dict[str, Callable[..., None]] = {"start": claim, "done": close}
 
 
-class _TaskCommands(TyperGroup):
-    """Name the command that replaces `cub task doctor`."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the name, the command and the other arguments."""
-        if args[:1] == ["doctor"]:
-            raise UsageError("unknown command 'doctor'", hint="run `cub doctor`")
-        return super().resolve_command(ctx, args)
-
-
-app = typer.Typer(cls=_TaskCommands, add_completion=False, no_args_is_help=True)
+app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 
 @app.callback()

@@ -220,7 +220,9 @@ def edit_in_editor(stores: Stores, key: str) -> TaskResult:
     tasks = stores.backend.read_tasks()
     key = tasks.find_id(key)
     before = render_form(tasks.read_record(key))
-    path = _create_form_file(before)
+    with tempfile.NamedTemporaryFile(prefix="cub-task-", suffix=".yaml", delete=False) as file:
+        file.write(before.encode("utf-8", "surrogateescape"))
+    path = Path(file.name)
     try:
         _run_editor([*command, str(path)])
         result = apply_form(stores, key, before, _read_form(path), path.as_posix())
@@ -243,13 +245,6 @@ def _find_editor() -> list[str]:
     except ValueError as error:
         what = f"EDITOR is not a command: {describe_quoting_error(str(error))}"
         raise CubError(what, where=command, hint="set EDITOR") from None
-
-
-def _create_form_file(text: str) -> Path:
-    handle, name = tempfile.mkstemp(prefix="cub-task-", suffix=".yaml")
-    with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(text)
-    return Path(name)
 
 
 def _read_form(path: Path) -> str:

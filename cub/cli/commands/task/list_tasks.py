@@ -61,12 +61,12 @@ def list_(
 
     Example: cub task list --epic k3f9a --status all --tree
     """
-    from cub.actions.tasks.task_queries import TaskFilter, list_tasks
+    from cub.actions.tasks.task_queries import list_tasks
 
     require_option_values(context)
     stores = open_task_stores(context)
-    statuses = tuple(status or (("all",) if json or tree else ()))
-    task_list = list_tasks(stores, TaskFilter(statuses, epic, label, search))
+    statuses = status or (["all"] if json or tree else [])
+    task_list = list_tasks(stores, statuses, epic=epic, label=label, search=search)
     if tree and not json:
         output.print_warnings(task_list.warnings)
         for line in format_task_tree(task_list):
