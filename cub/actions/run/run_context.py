@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import Any, Protocol
 
+from cub.actions.run.agent_programs import RunAgents
 from cub.actions.run.check_runner import CheckRunner
 from cub.actions.run.command_trust import ApprovedChecks
 from cub.actions.run.run_folders import RunFolder
@@ -112,6 +113,12 @@ class RunContext:
     def current_stores(self) -> Stores:
         """Return the stores, with leases judged at the current time."""
         return replace(self.initial_stores, lease_checker=LeaseChecker(self.timestamp))
+
+    @property
+    def agents(self) -> RunAgents:
+        """Return the agents of the run, as it starts them."""
+        project = self.initial_stores.project
+        return RunAgents(self.harnesses, self.settings, project, self.environ)
 
     def open_places(self) -> list[Place]:
         """Return the places in which attempts work at once, and open those that are new."""

@@ -6,7 +6,6 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 from cub.actions.run import failures
-from cub.actions.run.agent_programs import describe_model_choice
 from cub.actions.run.attempt_finish import (
     AttemptOutcome,
 )
@@ -60,9 +59,7 @@ def run_tasks(context: RunContext) -> Iterator[Event]:
 
 def _run_all(context: RunContext) -> Iterator[Event]:
     tally, pool = RunTally(), HarnessPool(context.harnesses)
-    model_choice = describe_model_choice(
-        context.harnesses, context.settings, context.initial_stores.project, context.environ
-    )
+    model_choice = context.agents.describe_model_choice()
     start = context.make_event(
         RUN_START,
         harness=",".join(pool.names),
