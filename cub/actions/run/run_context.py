@@ -183,13 +183,8 @@ class Budget:
         over_usd = self.usd is not None and (self.spent_usd or 0.0) >= self.usd
         return over_usd or (self.tokens is not None and self._token_count >= self.tokens)
 
-    @property
-    def is_out_of_attempts(self) -> bool:
-        """Return whether no attempt is left."""
-        return self.iterations is not None and self.attempts >= self.iterations
-
-    def has_no_room(self, running: int) -> bool:
-        """Return whether the attempts that are running are the last ones."""
+    def has_no_room(self, running: int = 0) -> bool:
+        """Return whether no attempt is left beside those that are running."""
         return self.iterations is not None and self.attempts + running >= self.iterations
 
     def describe_overrun(self) -> str:
