@@ -12,7 +12,6 @@ from cub.actions.build_prompt import read_system_prompt
 from cub.actions.check_commands import find_check_commands
 from cub.actions.context_settings import ContextSettings
 from cub.actions.managed_files import GITIGNORE
-from cub.actions.run.agent_process import RUN_MARK_VARIABLE
 from cub.actions.run.agent_programs import (
     MissingProgram,
     RunAgents,
@@ -56,7 +55,7 @@ from cub.actions.run.run_options import (
 )
 from cub.actions.run.run_recovery import RecoveryReport, recover_killed_runs
 from cub.actions.run.task_queue import require_startable
-from cub.actions.tasks.current_attempt import build_environment
+from cub.actions.tasks.current_attempt import RUN_VARIABLE, build_environment
 from cub.actions.tasks.stores import Stores, finish_interrupted_change, install_git_files
 from cub.actions.tasks.task_edits import make_text_tasks
 from cub.actions.tasks.task_queries import find_epic
@@ -193,7 +192,7 @@ def _make_context(
     stack: ExitStack,
 ) -> tuple[RunContext, RecoveryReport]:
     environ = build_environment(settings.hidden_variables, environment.environ)
-    environ[RUN_MARK_VARIABLE] = folder.id  # identifies what is left if the run is killed
+    environ[RUN_VARIABLE] = folder.id  # identifies what is left if the run is killed
     report = recover_killed_runs(stores, environment.clock, folder)
     report.events = [mask_event(event) for event in report.events]
     try:
