@@ -123,8 +123,8 @@ RUN = (
     Mutation(
         "a budget may be used up once more",
         "cub/actions/run/run_context.py",
-        "return self.iterations is not None and self.attempts >= self.iterations",
-        "return self.iterations is not None and self.attempts > self.iterations",
+        "self.attempts + running >= self.iterations",
+        "self.attempts + running > self.iterations",
         ("tests/actions/run/test_run_context.py",),
     ),
     Mutation(
