@@ -157,7 +157,7 @@ def _print_agents(project: Project, steps: NextSteps) -> bool:
 
 def _can_use_builtin(project: Project) -> bool:
     """Return whether the built-in agent could start; without any key, don't load its packages."""
-    from cub.actions.run.agent_programs import find_unusable_agents
+    from cub.actions.run.agent_programs import RunAgents
     from cub.actions.run.run_options import RunOptions, resolve_settings
     from cub.harness.builtin import BuiltinHarness
 
@@ -167,7 +167,7 @@ def _can_use_builtin(project: Project) -> bool:
     if not has_model and not any(name.endswith("_API_KEY") for name in os.environ):
         return False
     settings = resolve_settings(values, RunOptions())
-    return not find_unusable_agents([BuiltinHarness()], settings, project, os.environ)
+    return not RunAgents([BuiltinHarness()], settings, project, os.environ).find_unusable()
 
 
 def _print_ways_to_an_agent() -> None:

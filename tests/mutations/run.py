@@ -108,8 +108,8 @@ RUN = list_mutations(
         },
         "cub/actions/run/run_context.py": {
             "a budget may be used up once more": (
-                "return self.iterations is not None and self.attempts >= self.iterations",
-                "return self.iterations is not None and self.attempts > self.iterations",
+                "self.attempts + running >= self.iterations",
+                "self.attempts + running > self.iterations",
             ),
             "dollars that are used up do not end a run": (
                 "return over_usd or (",

@@ -11,7 +11,7 @@ from cub.actions.agent_context import ContextSource, count_sources_in
 from cub.actions.agent_readers import suggest_reading_fix
 from cub.actions.context_scripts import make_text_reader
 from cub.actions.project_texts import list_project_texts, open_agent_files
-from cub.actions.run.agent_programs import find_missing_programs, read_agent_versions
+from cub.actions.run.agent_programs import RunAgents, read_agent_versions
 from cub.actions.run.agent_texts import list_agent_sources, split_version
 from cub.actions.run.run_options import RunOptions, resolve_settings
 from cub.actions.tasks.current_attempt import build_environment
@@ -80,7 +80,7 @@ def list_agents(
     visible = build_environment(settings.hidden_variables, environ)
 
     def look_up(harness: Harness) -> InstalledAgent:
-        missing = find_missing_programs([harness], settings, project, environ)
+        missing = RunAgents([harness], settings, project, environ).find_missing_programs()
         is_read = not missing and (not asked or harness.name in asked)
         versions = read_agent_versions([harness], project, visible) if is_read else {}
         problem = missing[0].why if missing else ""

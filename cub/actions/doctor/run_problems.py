@@ -14,7 +14,7 @@ from cub.actions.check_commands import propose_checks
 from cub.actions.check_programs import CheckPrograms, describe_missing, needs_network, read_package
 from cub.actions.doctor.findings import Finding
 from cub.actions.doctor.git_problems import find_git_problems
-from cub.actions.run.agent_programs import MissingProgram, find_unusable_agents, require_available
+from cub.actions.run.agent_programs import MissingProgram, RunAgents, require_available
 from cub.actions.run.agent_texts import list_agent_sources
 from cub.actions.run.check_proposals import resolve_checks
 from cub.actions.run.command_trust import require_trust
@@ -68,9 +68,8 @@ def diagnose_run(
     findings += _find_check_problems(stores, settings, environ)
     harnesses, choice = chosen
     is_trusted = not any(one.code == "D304" for one in findings)
-    missing = find_unusable_agents(
-        harnesses, settings, stores.project, environ, asks_server=is_trusted
-    )
+    agents = RunAgents(harnesses, settings, stores.project, environ)
+    missing = agents.find_unusable(asks_server=is_trusted)
     findings += _find_agent_problems(harnesses, missing)
     return RunDiagnosis(settings, harnesses, choice, missing, findings)
 

@@ -20,7 +20,6 @@ from cub.actions.run.run_folders import (
 )
 from cub.actions.tasks.current_attempt import (
     ATTEMPT_VARIABLES,
-    RUN_VARIABLE,
     AttemptMark,
     encode_mark,
 )
@@ -53,7 +52,6 @@ _MAX_SHOWN, _MAX_SHOWN_CHARS = 5_000, 4 << 20
 _PROGRESS_KINDS = ("text", "tool")
 _THROTTLED_KINDS = (*_PROGRESS_KINDS, "other")
 _TICK_SECONDS = 1.0
-RUN_MARK_VARIABLE = RUN_VARIABLE
 
 
 class AgentResult(NamedTuple):

@@ -6,6 +6,7 @@ import posixpath
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -56,51 +57,6 @@ class MissingProgram(NamedTuple):
         return f"{self.why} ({self.key})" if self.key else self.why
 
 
-def find_missing_programs(
-    harnesses: Sequence[Harness],
-    settings: RunSettings,
-    project: Project,
-    environ: Mapping[str, str],
-) -> list[MissingProgram]:
-    """Return the agents that can't be started, judged by the first word of their commands."""
-    environ = build_environment(settings.hidden_variables, environ)
-    programs = (
-        _find_missing(harness, settings, project, {**environ, **harness.environ})
-        for harness in harnesses
-    )
-    return list(filter(None, programs))
-
-
-def find_unusable_agents(
-    harnesses: Sequence[Harness],
-    settings: RunSettings,
-    project: Project,
-    environ: Mapping[str, str],
-    *,
-    asks_server: bool = True,
-) -> list[MissingProgram]:
-    """Return the agents that can't be started, and those that are certain to do nothing.
-
-    With `asks_server`, a model server on this machine has to answer.
-    """
-    missing = find_missing_programs(harnesses, settings, project, environ)
-    names = {one.harness for one in missing}
-    environ = build_environment(settings.hidden_variables, environ)
-    for harness in harnesses:
-        # A wrapper may be a sandbox with another user and other variables.
-        if settings.wrapper or harness.name in names or not isinstance(harness, NativeHarness):
-            continue
-        visible = {**environ, **harness.environ}
-        obstacle = harness.find_obstacle(settings.permissions, visible)
-        if isinstance(harness, BuiltinHarness):
-            obstacle = _find_model_fault(
-                harness, settings, project, visible, asks_server=asks_server
-            )
-        if obstacle:
-            missing.append(MissingProgram(harness.name, obstacle.why, "", obstacle.hint))
-    return missing
-
-
 def require_available(
     harnesses: Sequence[Harness], missing: Sequence[MissingProgram]
 ) -> list[Harness]:
@@ -117,71 +73,127 @@ def require_available(
     raise CubError(message, where=CONFIG_PATH, hint=hint, details=details)
 
 
-def _find_missing(
-    harness: Harness, settings: RunSettings, project: Project, environ: Mapping[str, str]
-) -> MissingProgram | None:
-    programs = [("run.wrap", word) for word in settings.wrapper[:1]]
-    if not programs or posixpath.basename(settings.wrapper[0]) in _TRANSPARENT_WRAPPERS:
-        programs.append((_name_key(harness), harness.facts.program))
-    for key, name in programs:
-        if name and (why := _explain_missing(name, settings, project, environ)):
-            hint = _suggest_fix(why)
-            if isinstance(harness, NativeHarness) and name == harness.facts.program:
-                hint = f"install it: `{harness.installation}`"
-            return MissingProgram(harness.name, why, key, hint)
-    if isinstance(harness, BuiltinHarness) and (why := harness.explain_missing(settings.model)):
+@dataclass(frozen=True, slots=True)
+class RunAgents:
+    """Look at agents as a run with these settings starts them in a project.
+
+    `environ` is the run's: agents don't get the variables that the settings hide.
+    """
+
+    harnesses: Sequence[Harness]
+    settings: RunSettings
+    project: Project
+    environ: Mapping[str, str]
+
+    def find_missing_programs(self) -> list[MissingProgram]:
+        """Return those that can't be started, judged by the first word of their commands."""
+        return list(filter(None, map(self._find_missing, self.harnesses)))
+
+    def find_unusable(self, *, asks_server: bool = True) -> list[MissingProgram]:
+        """Return those that can't be started, and those that are certain to do nothing.
+
+        With `asks_server`, a model server on this machine has to answer.
+        """
+        missing = self.find_missing_programs()
+        names = {one.harness for one in missing}
+        for harness in self.harnesses:
+            # A wrapper may be a sandbox with another user and other variables.
+            if self.settings.wrapper or harness.name in names:
+                continue
+            if not isinstance(harness, NativeHarness):
+                continue
+            if obstacle := self._find_obstacle(harness, asks_server=asks_server):
+                missing.append(MissingProgram(harness.name, obstacle.why, "", obstacle.hint))
+        return missing
+
+    def describe_model_choice(self) -> str:
+        """Return the model that the built-in agent chooses by itself, and why; "" for none."""
+        builtin = next((one for one in self.harnesses if isinstance(one, BuiltinHarness)), None)
+        try:
+            return self._resolve_models(builtin).choice if builtin else ""
+        except CubError:  # the run is refused with this error
+            return ""
+
+    def list_warnings(self, versions: Mapping[str, str]) -> list[str]:
+        """Return what to know of the agents before a run.
+
+        These are old versions, costs that an agent does not report, and files that it reads in
+        part.
+        """
+        warnings: list[str] = []
+        for harness in self.harnesses:
+            version = versions.get(harness.name, "")
+            environ = self._make_environ(harness)
+            sources = prepare_agent_context(self.project, harness, version, environ).sources
+            warnings += describe_cut_sources(sources, harness.reads)
+            warnings += describe_repeated_sources(sources, harness.reads)
+            if not isinstance(harness, NativeHarness):
+                continue
+            facts = harness.facts
+            if facts.is_outdated(version):
+                warnings.append(
+                    f"{facts.title} {version} is older than {facts.oldest_version}, "
+                    "the oldest version known to work"
+                )
+            if self.settings.usd is not None and not facts.reports_cost:
+                warnings.append(_warn_of_unknown_cost(facts.title))
+        return warnings
+
+    def _make_environ(self, harness: Harness) -> dict[str, str]:
+        visible = build_environment(self.settings.hidden_variables, self.environ)
+        return {**visible, **harness.environ}
+
+    def _find_missing(self, harness: Harness) -> MissingProgram | None:
+        wrapper = self.settings.wrapper
+        programs = [("run.wrap", word) for word in wrapper[:1]]
+        if not programs or posixpath.basename(wrapper[0]) in _TRANSPARENT_WRAPPERS:
+            programs.append((_name_key(harness), harness.facts.program))
+        for key, name in programs:
+            if name and (why := self._explain_missing(name, self._make_environ(harness))):
+                hint = _suggest_fix(why)
+                if isinstance(harness, NativeHarness) and name == harness.facts.program:
+                    hint = f"install it: `{harness.installation}`"
+                return MissingProgram(harness.name, why, key, hint)
+        if not isinstance(harness, BuiltinHarness):
+            return None
+        why = harness.explain_missing(self.settings.model)
         hint = f"run `{harness.installation}`, or install another agent"
-        return MissingProgram(harness.name, why, "", hint)
-    return None
+        return MissingProgram(harness.name, why, "", hint) if why else None
 
+    def _explain_missing(self, name: str, environ: Mapping[str, str]) -> str:
+        """Say why a program can't be started; "" if it can, or is one of another branch."""
+        root, is_projects = self.project.root, "/" in name and not name.startswith("/")
+        if is_projects and self.settings.branch_template:
+            return ""
+        why = explain_missing_program(name, root, environ)
+        if is_projects and not why and not is_in_place(root, name, self.settings):
+            return f"{name} is not in the last commit, so attempts do not have it"
+        return why
 
-def _find_model_fault(
-    harness: BuiltinHarness,
-    settings: RunSettings,
-    project: Project,
-    environ: Mapping[str, str],
-    *,
-    asks_server: bool,
-) -> LaunchObstacle | None:
-    """Return what the built-in agent would say of its models before its first request."""
-    from cub.agent.model_settings import load_models, require_model_server
+    def _find_obstacle(self, harness: NativeHarness, *, asks_server: bool) -> LaunchObstacle | None:
+        """Return what an agent, or of the built-in one its models, would say at its start."""
+        if not isinstance(harness, BuiltinHarness):
+            return harness.find_obstacle(self.settings.permissions, self._make_environ(harness))
+        from cub.agent.model_settings import load_models, require_model_server
 
-    try:
-        models = _resolve_models(harness, settings, project, environ)
-        load_models(models, project.root)
-        if asks_server:
-            require_model_server(models)
-    except CubError as error:
-        return LaunchObstacle(error.message, error.hint)
-    return None
+        try:
+            models = self._resolve_models(harness)
+            load_models(models, self.project.root)
+            if asks_server:
+                require_model_server(models)
+        except CubError as error:
+            return LaunchObstacle(error.message, error.hint)
+        return None
 
+    def _resolve_models(self, harness: BuiltinHarness) -> ModelSettings:
+        from cub.agent.model_settings import resolve_model_settings
 
-def _resolve_models(
-    harness: BuiltinHarness, settings: RunSettings, project: Project, environ: Mapping[str, str]
-) -> ModelSettings:
-    from cub.agent.model_settings import resolve_model_settings
-
-    values = {key: row.value for key, row in resolve_config(project, environ).values.items()}
-    values["code.model"] = settings.model or harness.options.model or values["code.model"]
-    home = Path(name) if (name := environ.get("HOME")) else None
-    return resolve_model_settings(values, environ, home)
-
-
-def describe_model_choice(
-    harnesses: Sequence[Harness],
-    settings: RunSettings,
-    project: Project,
-    environ: Mapping[str, str],
-) -> str:
-    """Return the model that the built-in agent chooses by itself, and why; "" for none."""
-    builtin = next((one for one in harnesses if isinstance(one, BuiltinHarness)), None)
-    if builtin is None:
-        return ""
-    environ = {**build_environment(settings.hidden_variables, environ), **builtin.environ}
-    try:
-        return _resolve_models(builtin, settings, project, environ).choice
-    except CubError:  # the run is refused with this error
-        return ""
+        environ = self._make_environ(harness)
+        config = resolve_config(self.project, environ).values
+        values = {key: row.value for key, row in config.items()}
+        values["code.model"] = self.settings.model or harness.options.model or values["code.model"]
+        home = Path(name) if (name := environ.get("HOME")) else None
+        return resolve_model_settings(values, environ, home)
 
 
 def _name_key(harness: Harness) -> str:
@@ -190,19 +202,6 @@ def _name_key(harness: Harness) -> str:
     if isinstance(harness, NativeHarness) or (is_acp and harness.name.startswith(f"{ACP}:")):
         return ""
     return f"harnesses.{harness.name}.{ACP if is_acp else 'argv'}"
-
-
-def _explain_missing(
-    name: str, settings: RunSettings, project: Project, environ: Mapping[str, str]
-) -> str:
-    """Say why a program can't be started; "" if it can, or is one of another branch."""
-    is_projects = "/" in name and not name.startswith("/")
-    if is_projects and settings.branch_template:
-        return ""
-    why = explain_missing_program(name, project.root, environ)
-    if is_projects and not why and not is_in_place(project.root, name, settings):
-        return f"{name} is not in the last commit, so attempts do not have it"
-    return why
 
 
 def _suggest_fix(why: str) -> str:
@@ -253,36 +252,6 @@ def _read_version(harness: NativeHarness, project: Project, environ: Mapping[str
         return ""
     match = _VERSION.search(process.stdout.decode("utf-8", "replace"))
     return match[0] if match else ""
-
-
-def list_agent_warnings(
-    harnesses: Sequence[Harness],
-    versions: Mapping[str, str],
-    settings: RunSettings,
-    project: Project,
-    environ: Mapping[str, str],
-) -> list[str]:
-    """Return what to know of the agents before a run.
-
-    These are old versions, costs that an agent does not report, and files that it reads in part.
-    """
-    warnings: list[str] = []
-    for harness in harnesses:
-        version = versions.get(harness.name, "")
-        context = prepare_agent_context(project, harness, version, environ)
-        warnings += describe_cut_sources(context.sources, harness.reads)
-        warnings += describe_repeated_sources(context.sources, harness.reads)
-        if not isinstance(harness, NativeHarness):
-            continue
-        facts = harness.facts
-        if facts.is_outdated(version):
-            warnings.append(
-                f"{facts.title} {version} is older than {facts.oldest_version}, "
-                "the oldest version known to work"
-            )
-        if settings.usd is not None and not facts.reports_cost:
-            warnings.append(_warn_of_unknown_cost(facts.title))
-    return warnings
 
 
 def _warn_of_unknown_cost(title: str) -> str:

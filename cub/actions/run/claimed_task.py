@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import NamedTuple
 
 from cub.actions.run import failures
 from cub.actions.run.attempt import run_attempt
-from cub.actions.run.attempt_checks import (
-    judge_before_start,
-    list_checks,
-    prepare_baseline,
-)
-from cub.actions.run.attempt_finish import (
-    AttemptOutcome,
-    finish_attempt,
-)
+from cub.actions.run.attempt_checks import judge_before_start, list_checks, prepare_baseline
+from cub.actions.run.attempt_finish import AttemptOutcome, finish_attempt
 from cub.actions.run.attempt_values import AttemptResult, AttemptSpec, Baseline
 from cub.actions.run.check_proposals import suggest_installation
 from cub.actions.run.end_event import make_start_event
 from cub.actions.run.retry_policy import read_attempt_history
 from cub.actions.run.run_context import RunContext, RunRefusedError
-from cub.actions.run.task_queue import (
-    ClaimedTask,
-    claim_next_task,
-    list_runnable_tasks,
-)
+from cub.actions.run.task_queue import list_reachable_tasks, list_runnable_tasks
+from cub.actions.tasks.task_edits import put_new_records
+from cub.edit.plan import PlanWarning
 from cub.harness.base import Harness
 from cub.harness.final_message import parse_signals
 from cub.place.place import Place
 from cub.store.events import TASK_STATE, Event
+from cub.store.leases import make_lease
 from cub.store.task_index import TaskIndex
+from cub.store.task_schema import IN_PROGRESS
 
 _LEASE_RESERVE = timedelta(hours=1)
 
@@ -69,35 +63,63 @@ def _require_check(context: RunContext, spec: AttemptSpec, baseline: Baseline) -
     raise RunRefusedError(obstacle, where=spec.task_id if is_task_check else "", hint=hint)
 
 
-def claim_task(context: RunContext, harness: Harness) -> ClaimedTask | None:
-    """Claim the next ready task, and record the start of an attempt; None if there is no task."""
-    stores = context.current_stores
+class ClaimedTask(NamedTuple):
+    """Hold a task that the run has claimed, the start of its attempt as the ledger has it, and all
+    tasks.
 
-    def make_events(task: str) -> list[Event]:
+    `ready_count` is how many others are ready; `progress` says which task of how many this is.
+    """
+
+    task: str
+    start: Event
+    tasks: TaskIndex
+    ready_count: int
+    progress: Mapping[str, int]
+    warnings: Sequence[PlanWarning]
+
+
+def claim_task(context: RunContext, harness: Harness, started: Sequence[str]) -> ClaimedTask | None:
+    """Claim the first ready task, and record the start of an attempt, in one step.
+
+    None if no task is ready. `started` are the tasks that the run has started before; the first
+    claim adds the tasks that the run has got.
+    """
+    stores, options, run = context.current_stores, context.settings.options, context.folder.id
+    approved_checks = context.approved_checks if context.settings.uses_task_checks else None
+    with stores.transaction() as transaction:
+        tasks = transaction.tasks
+        put_new_records(transaction, context.new_tasks)
+        queue = list_runnable_tasks(tasks, stores, options, approved_checks)
+        if not queue:
+            return None
+        task = queue[0].id
+        reachable = list_reachable_tasks(tasks, stores, options, queue)
+        progress = {} if options.once else _describe_progress(task, started, reachable)
+        lease = make_lease(transaction.timestamp, run=run, duration=_estimate_duration(context))
+        fields = {"status": IN_PROGRESS, "assignee": harness.name, "lease": lease}
+        transaction.update_task(task, fields)
         number = read_attempt_history(stores.ledger, task).attempts + 1
-        return [*context.unrecorded_events, make_start_event(context, task, number, harness.name)]
+        start = make_start_event(context, task, number, harness.name)
+        transaction.result.events += [*context.unrecorded_events, start]
+    context.unrecorded_events.clear()
+    context.new_tasks.clear()
+    warnings = transaction.result.warnings
+    return ClaimedTask(task, start, transaction.tasks, len(queue) - 1, progress, warnings)
 
-    # More than an attempt can take, with a check of the task's own, before and after the agent.
-    check_count = 2 * (len(context.settings.checks) + 1)
+
+def _estimate_duration(context: RunContext) -> timedelta:
+    """Return more than an attempt can take, with a check of the task's own."""
+    check_count = 2 * (len(context.settings.checks) + 1)  # before and after the agent
     seconds = context.settings.timeout * (1 + check_count)
     seconds += sum(command.timeout for command in context.settings.context.commands)
-    duration = timedelta(seconds=seconds) + _LEASE_RESERVE
-    approved_checks = context.approved_checks if context.settings.uses_task_checks else None
-    options, run = context.settings.options, context.folder.id
-    claimed = claim_next_task(
-        stores,
-        options,
-        run,
-        harness.name,
-        duration,
-        make_events,
-        approved_checks,
-        context.new_tasks,
-    )
-    if claimed:
-        context.unrecorded_events.clear()
-        context.new_tasks.clear()
-    return claimed
+    return timedelta(seconds=seconds) + _LEASE_RESERVE
+
+
+def _describe_progress(task: str, before: Sequence[str], reachable: set[str]) -> dict[str, int]:
+    """Return which task of how many this is, as far as can be foreseen; {} for one alone."""
+    started = list(dict.fromkeys([*before, task]))
+    total = len(reachable.union(started))
+    return {} if total == 1 else {"task_number": started.index(task) + 1, "task_count": total}
 
 
 def run_claimed_task(
@@ -105,20 +127,18 @@ def run_claimed_task(
     harness: Harness,
     claimed: ClaimedTask,
     place: Place,
-    start_facts: tuple[AttemptResult | None, dict[str, int]],
+    prepared: AttemptResult | None,
 ) -> Generator[Event, None, AttemptOutcome]:
-    """Make an attempt at a claimed task; `start_facts` are a prepared attempt, and its progress."""
-    prepared, progress = start_facts
-    # The start of this attempt is in the ledger already.
-    number = read_attempt_history(context.initial_stores.ledger, claimed.task).attempts
-    spec = _make_spec(context, harness, claimed.tasks, (claimed.task, number), place)
+    """Make an attempt at a claimed task; `prepared` is the first of the run, with its checks."""
+    name = (claimed.task, claimed.start["n"])
+    spec = _make_spec(context, harness, claimed.tasks, name, place)
     baseline = None
     if prepared and _is_prepared(spec, prepared):
         spec, baseline = replace(spec, notes=prepared.spec.notes), prepared.baseline
-    start = make_start_event(context, claimed.task, number, harness.name)
     title = spec.task.get("title", "")
     slot = {"slot": int(place.folder.path.name)} if context.more_places else {}
-    yield {**start, "title": title, "waiting": claimed.ready_count, **progress, **slot}
+    waiting = claimed.ready_count
+    yield {**claimed.start, "title": title, "waiting": waiting, **claimed.progress, **slot}
     for warning in claimed.warnings:
         yield context.make_event("notice", task=claimed.task, text=warning.message)
     judged = yield from run_attempt(context, spec, claimed.tasks, baseline)
@@ -139,20 +159,6 @@ def _is_prepared(spec: AttemptSpec, prepared: AttemptResult) -> bool:
     before = prepared.spec
     is_same = (before.files, before.task_checks) == (spec.files, spec.task_checks)
     return is_same and prepared.base == spec.place.base
-
-
-def describe_progress(
-    context: RunContext, before: Sequence[str], claimed: ClaimedTask
-) -> dict[str, int]:
-    """Return which task of how many this is, as far as can be foreseen; {} for one alone.
-
-    `before` are the tasks that the run has started before.
-    """
-    started = list(dict.fromkeys([*before, claimed.task]))
-    total = len(claimed.reachable.union(started))
-    if context.settings.options.once or total == 1:
-        return {}
-    return {"task_number": started.index(claimed.task) + 1, "task_count": total}
 
 
 def _make_spec(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cub.actions.run.agent_programs import find_unusable_agents, require_available
+from cub.actions.run.agent_programs import RunAgents, require_available
 from cub.actions.run.run_context import Budget
 from cub.actions.run.run_folders import RunFolder, make_run_id
 from cub.actions.run.run_options import RunOptions, resolve_settings
@@ -55,9 +55,9 @@ def _explain_missing_agent(stores: Stores, options: RunOptions, environment: Run
     layers = resolve_config(stores.project, environ, environment.profile)
     settings = resolve_settings(layers.values, options)
     chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, environ)
-    missing = find_unusable_agents(chosen.harnesses, settings, stores.project, environ)
+    agents = RunAgents(chosen.harnesses, settings, stores.project, environ)
     try:
-        require_available(chosen.harnesses, missing)
+        require_available(chosen.harnesses, agents.find_unusable())
     except CubError as error:
         return append_hint(error.message, error.hint)
     return ""

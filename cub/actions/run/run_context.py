@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import Any, Protocol
 
+from cub.actions.run.agent_programs import RunAgents
 from cub.actions.run.check_runner import CheckRunner
 from cub.actions.run.command_trust import ApprovedChecks
 from cub.actions.run.run_folders import RunFolder
@@ -113,6 +114,12 @@ class RunContext:
         """Return the stores, with leases judged at the current time."""
         return replace(self.initial_stores, lease_checker=LeaseChecker(self.timestamp))
 
+    @property
+    def agents(self) -> RunAgents:
+        """Return the agents of the run, as it starts them."""
+        project = self.initial_stores.project
+        return RunAgents(self.harnesses, self.settings, project, self.environ)
+
     def open_places(self) -> list[Place]:
         """Return the places in which attempts work at once, and open those that are new."""
         for number in range(len(self.more_places) + 2, self.settings.jobs + 1):
@@ -176,13 +183,8 @@ class Budget:
         over_usd = self.usd is not None and (self.spent_usd or 0.0) >= self.usd
         return over_usd or (self.tokens is not None and self._token_count >= self.tokens)
 
-    @property
-    def is_out_of_attempts(self) -> bool:
-        """Return whether no attempt is left."""
-        return self.iterations is not None and self.attempts >= self.iterations
-
-    def has_no_room(self, running: int) -> bool:
-        """Return whether the attempts that are running are the last ones."""
+    def has_no_room(self, running: int = 0) -> bool:
+        """Return whether no attempt is left beside those that are running."""
         return self.iterations is not None and self.attempts + running >= self.iterations
 
     def describe_overrun(self) -> str:

@@ -11,23 +11,17 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 from secrets import token_bytes
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from cub import git
 from cub.actions.run.run_options import RunOptions
-from cub.actions.tasks.current_attempt import (
-    REQUEST_FILE,
-    RESULT_FILE,
-    RUN_FILE,
-    RUN_LOCK_FILE,
-    is_run_alive,
-)
+from cub.actions.tasks.current_attempt import RUN_FILE, RUN_LOCK_FILE, is_run_alive
 from cub.errors import CubError
 from cub.files.internal_files import replace_file
 from cub.files.lock import require_lock_file
@@ -41,10 +35,6 @@ from cub.files.signed_state import (
 from cub.git.worktree import find_git_dir
 from cub.store.task_ids import encode_letters
 
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
-
-
 RUNS_FOLDER = ".cub/runs"
 STATUS_FILE = "status.json"
 PLACES_FOLDER = "places"  # in the state folder of a run
@@ -57,7 +47,6 @@ LEFT_OUT_FOLDER = "left-out"  # new files that look like secrets
 # commit, to be withdrawn if that can't be made, and the commit.
 START_FILE, DECISION_FILE = "start.json", "decision.json"
 RECORDS_FILE, COMMIT_FILE = "records.json", "commit.json"
-__all__ = ["REQUEST_FILE", "RESULT_FILE"]  # which commands in an attempt read and write
 _MAX_NAME = 80  # characters
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^\.|\.$")
 
@@ -142,13 +131,9 @@ class RunFolder:
         name = f"{RUNS_FOLDER}/{self.id}/{inner}"
         return AttemptFolder(self.root / name, name, self.state / inner)
 
-    def read_state(self, file: str = RUN_FILE) -> dict[str, Any]:
-        """Read a file of what decides; {} if it is missing, or not signed by cub."""
-        return read_signed(self.state / file)
-
-    def write_state(self, file: str, tree: dict[str, Any]) -> None:
-        """Note what decides."""
-        write_signed(self.state / file, tree)
+    def read_state(self) -> dict[str, Any]:
+        """Read what decides of run.json; {} if it is missing, or not signed by cub."""
+        return read_signed(self.state / RUN_FILE)
 
     def write_run_facts(self, facts: dict[str, Any]) -> None:
         """Write run.json: signed, and for people."""
@@ -238,16 +223,13 @@ def hold_run_locks(folder: RunFolder, checkout: Path) -> Iterator[None]:
     """Hold the lock of the run, and that of the checkout that its commits go to."""
     with ExitStack() as stack:
         for path in _list_checkout_locks(checkout):
-            lock = _lock(path)
-            if lock is None:
+            if not stack.enter_context(_try_lock(path)):
                 raise CubError(
                     "another run is active in this checkout",
                     where=RUNS_FOLDER,
                     hint="`cub run status` shows it",
                 )
-            stack.callback(lock.release)
-        if own := _lock(folder.state / RUN_LOCK_FILE):
-            stack.callback(own.release)
+        stack.enter_context(_try_lock(folder.state / RUN_LOCK_FILE))
         yield
 
 
@@ -258,15 +240,9 @@ def _list_checkout_locks(folder: Path) -> tuple[Path, ...]:
     return (lock, find_git_dir(toplevel) / "cub-run.lock") if toplevel else (lock,)
 
 
-@contextmanager
-def lock_if_dead(folder: RunFolder) -> Iterator[bool]:
+def lock_if_dead(folder: RunFolder) -> AbstractContextManager[bool]:
     """Hold the lock of a run if its process is gone; yield whether it is."""
-    lock = _lock(folder.state / RUN_LOCK_FILE)
-    try:
-        yield lock is not None
-    finally:
-        if lock:
-            lock.release()
+    return _try_lock(folder.state / RUN_LOCK_FILE)
 
 
 def is_alive(folder: RunFolder) -> bool:
@@ -274,16 +250,20 @@ def is_alive(folder: RunFolder) -> bool:
     return is_run_alive(folder.state)
 
 
-def _lock(path: Path) -> BaseFileLock | None:
+@contextmanager
+def _try_lock(path: Path) -> Iterator[bool]:
+    """Hold a lock if no other process does; yield whether it is held."""
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
     require_lock_file(path, path.as_posix())
+    lock = FileLock(path, timeout=0)
+    with suppress(Timeout):
+        lock.acquire()
     try:
-        lock = FileLock(path, timeout=0)
-        return lock.acquire().lock
-    except Timeout:
-        return None
+        yield lock.is_locked
+    finally:
+        lock.release()
 
 
 def read_last_options(root: Path) -> RunOptions | None:

@@ -6,14 +6,10 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 from cub.actions.run import failures
-from cub.actions.run.agent_programs import describe_model_choice
-from cub.actions.run.attempt_finish import (
-    AttemptOutcome,
-)
+from cub.actions.run.attempt_finish import AttemptOutcome
 from cub.actions.run.attempt_values import AttemptResult
 from cub.actions.run.claimed_task import (
     claim_task,
-    describe_progress,
     prepare_first_attempt,
     run_claimed_task,
 )
@@ -22,9 +18,7 @@ from cub.actions.run.place_setup import describe_place
 from cub.actions.run.retry_policy import HarnessPool
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_summary import NOTHING_READY, RunTally, summarize_run
-from cub.actions.run.task_queue import (
-    list_runnable_tasks,
-)
+from cub.actions.run.task_queue import list_runnable_tasks
 from cub.actions.run.verdict import Verdict
 from cub.harness.base import Harness
 from cub.harness.reported_refusals import suggest_setup_fix
@@ -60,9 +54,7 @@ def run_tasks(context: RunContext) -> Iterator[Event]:
 
 def _run_all(context: RunContext) -> Iterator[Event]:
     tally, pool = RunTally(), HarnessPool(context.harnesses)
-    model_choice = describe_model_choice(
-        context.harnesses, context.settings, context.initial_stores.project, context.environ
-    )
+    model_choice = context.agents.describe_model_choice()
     start = context.make_event(
         RUN_START,
         harness=",".join(pool.names),
@@ -91,7 +83,7 @@ def _run_until_end(
             while is_due and (place := attempts.find_free_place()):
                 if end := end or _find_limit(context, tally):
                     break
-                is_due = yield from _start_attempt(context, pool, attempts, (place, prepared))
+                is_due = yield from _start_attempt(context, pool, attempts, place, prepared)
                 prepared = None
             if not attempts.running:
                 return end or (DONE if tally.statuses else NOTHING)
@@ -112,7 +104,7 @@ def _find_limit(context: RunContext, tally: RunTally) -> str:
         return INTERRUPTED
     if context.budget.is_exceeded:
         return BUDGET
-    if context.budget.is_out_of_attempts:
+    if context.budget.has_no_room():
         return ITERATIONS
     if not context.find_base().commit:
         tally.end_reason = f"the branch {context.branch.removeprefix('refs/heads/')} is gone"
@@ -124,13 +116,13 @@ def _start_attempt(
     context: RunContext,
     pool: HarnessPool,
     attempts: ParallelAttempts,
-    start: tuple[Place, AttemptResult | None],
+    place: Place,
+    prepared: AttemptResult | None,
 ) -> Generator[Event, None, bool]:
-    """Start an attempt at the next task; return False if none can be started now.
+    """Start an attempt at the next task in a free place; return False if none can be started now.
 
-    `start`: a free place, and what is known of the first attempt, whose checks have run.
+    `prepared` is what is known of the first attempt, whose checks have run.
     """
-    place, prepared = start
     is_last = context.settings.options.once or context.budget.has_no_room(len(attempts.running))
     if attempts.running and is_last:
         return False
@@ -140,11 +132,10 @@ def _start_attempt(
             yield from _wait_for_harness(context, pool)
         return not attempts.running
     with context.lock:
-        claimed = claim_task(context, harness)
+        claimed = claim_task(context, harness, attempts.started)
     if claimed is None:
         return False
-    progress = describe_progress(context, attempts.started, claimed)
-    steps = run_claimed_task(context, harness, claimed, place, (prepared, progress))
+    steps = run_claimed_task(context, harness, claimed, place, prepared)
     attempts.start(RunningAttempt(claimed.task, harness, place, steps))
     return True
 

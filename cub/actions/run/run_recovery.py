@@ -16,13 +16,13 @@ from cub.actions.run.acceptance import (
     forget_decision,
     name_kept_ref,
 )
-from cub.actions.run.agent_process import RUN_MARK_VARIABLE
 from cub.actions.run.failures import INTERRUPTED, NOT_MERGED
 from cub.actions.run.retry_policy import Disposition, read_attempt_history
 from cub.actions.run.run_context import Clock
 from cub.actions.run.run_folders import AttemptFolder, RunFolder, lock_if_dead
 from cub.actions.run.task_queue import record_outcome, withdraw_outcome
 from cub.actions.tasks.attempt_edits import apply_attempt_edits, read_attempt_edits
+from cub.actions.tasks.current_attempt import RESULT_FILE, RUN_VARIABLE
 from cub.actions.tasks.stores import Stores
 from cub.actions.tasks.transitions import reset_task
 from cub.errors import CubError
@@ -97,10 +97,10 @@ def _remove_places(folder: RunFolder) -> None:
 
 
 def _finish_run(report: RecoveryReport, stores: Stores, folder: RunFolder) -> None:
-    kill_by_environment((RUN_MARK_VARIABLE, folder.id))
+    kill_by_environment((RUN_VARIABLE, folder.id))
     count = len(report.errors)
     for files in folder.iter_attempt_folders():
-        if files.read_state(run_folders.RESULT_FILE):
+        if files.read_state(RESULT_FILE):
             continue
         try:
             report.events += _finish_attempt(stores, folder, files)
@@ -229,9 +229,9 @@ def _save_result(
     if not _is_recorded(stores, event):
         record_outcome(stores, event, Disposition(status, why), no_change=no_change)
     result = {"event": event, "status": status, "why": why}
-    files.write_state(run_folders.RESULT_FILE, result)
+    files.write_state(RESULT_FILE, result)
     with suppress(OSError, CubError):  # the public folder may be gone
-        files.write_public_json(run_folders.RESULT_FILE, result)
+        files.write_public_json(RESULT_FILE, result)
     what = "was done, and is closed now" if status == CLOSED else "was interrupted"
     text = f"attempt {event.get('n')} of a killed run {what}"
     facts = {"task": task, "n": event.get("n"), "status": status, "text": text}

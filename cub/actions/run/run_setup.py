@@ -12,11 +12,9 @@ from cub.actions.build_prompt import read_system_prompt
 from cub.actions.check_commands import find_check_commands
 from cub.actions.context_settings import ContextSettings
 from cub.actions.managed_files import GITIGNORE
-from cub.actions.run.agent_process import RUN_MARK_VARIABLE
 from cub.actions.run.agent_programs import (
     MissingProgram,
-    find_unusable_agents,
-    list_agent_warnings,
+    RunAgents,
     read_agent_versions,
     require_available,
 )
@@ -57,7 +55,7 @@ from cub.actions.run.run_options import (
 )
 from cub.actions.run.run_recovery import RecoveryReport, recover_killed_runs
 from cub.actions.run.task_queue import require_startable
-from cub.actions.tasks.current_attempt import build_environment
+from cub.actions.tasks.current_attempt import RUN_VARIABLE, build_environment
 from cub.actions.tasks.stores import Stores, finish_interrupted_change, install_git_files
 from cub.actions.tasks.task_edits import make_text_tasks
 from cub.actions.tasks.task_queries import find_epic
@@ -120,7 +118,8 @@ def prepare_run(
     require_startable(tasks, stores, options)
     settings = resolve_checks(stores, tasks, settings, environment.environ)
     approved_checks = require_trust(stores, settings)
-    missing = find_unusable_agents(chosen.harnesses, settings, stores.project, environment.environ)
+    agents = RunAgents(chosen.harnesses, settings, stores.project, environment.environ)
+    missing = agents.find_unusable()
     harnesses = require_available(chosen.harnesses, missing)
     if not (stores.root / GITIGNORE).exists():
         with lock_project(stores.root) as lock:
@@ -160,14 +159,12 @@ def prepare_run(
 
 def _make_notices(context: RunContext, missing: Sequence[MissingProgram]) -> list[Event]:
     """Return events about agents that can't start, their settings, and proposed checks."""
-    settings, project = context.settings, context.initial_stores.project
+    settings = context.settings
     texts = [program.to_text() for program in missing]
     if (ignored := describe_uncommitted(context)) and not settings.options.with_changes:
         texts.append(ignored)
     texts += list_path_warnings(context)
-    texts += list_agent_warnings(
-        context.harnesses, context.agent_versions, settings, project, context.environ
-    )
+    texts += context.agents.list_warnings(context.agent_versions)
     if settings.proposed_checks:
         texts.append(describe_proposed_checks(settings.proposed_checks))
     return [context.make_event("notice", text=text) for text in texts]
@@ -195,7 +192,7 @@ def _make_context(
     stack: ExitStack,
 ) -> tuple[RunContext, RecoveryReport]:
     environ = build_environment(settings.hidden_variables, environment.environ)
-    environ[RUN_MARK_VARIABLE] = folder.id  # identifies what is left if the run is killed
+    environ[RUN_VARIABLE] = folder.id  # identifies what is left if the run is killed
     report = recover_killed_runs(stores, environment.clock, folder)
     report.events = [mask_event(event) for event in report.events]
     try:

@@ -1,10 +1,9 @@
-"""Claim the next ready task, and record the outcome of its attempt in the stores."""
+"""Find the tasks that a run can start, and record the outcome of an attempt in the stores."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from cub.actions.run.command_trust import ApprovedChecks
@@ -12,36 +11,18 @@ from cub.actions.run.run_folders import RECORDS_FILE, AttemptFolder
 from cub.actions.run.run_options import RunOptions
 from cub.actions.tasks.attempt_edits import NO_EDITS, AttemptEdits, apply_attempt_edits
 from cub.actions.tasks.stores import Stores, TaskTransaction
-from cub.actions.tasks.task_edits import put_new_records
 from cub.actions.tasks.task_queries import find_epic, list_descendants
 from cub.actions.tasks.transitions import close_task, reset_task
-from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.store.dependencies import find_ready_tasks, is_startable, list_blockers
 from cub.store.events import Event
 from cub.store.jsonl import Record
-from cub.store.leases import make_lease
 from cub.store.task_index import TaskIndex, TaskSummary
 from cub.store.task_schema import CLOSED, IN_PROGRESS, NO_CHANGE, PARKED
 from cub.text import join_first, list_similar
 
 if TYPE_CHECKING:  # a look at the queue needs nothing of an attempt
     from cub.actions.run.retry_policy import Disposition
-
-MakeStartEvents = Callable[[str], list[Event]]
-
-
-class ClaimedTask(NamedTuple):
-    """Hold a task that the run has claimed, all tasks, and how many others are ready.
-
-    `reachable` has all tasks that the run can come to, this one included.
-    """
-
-    task: str
-    tasks: TaskIndex
-    ready_count: int
-    reachable: set[str]
-    warnings: list[PlanWarning]
 
 
 def list_runnable_tasks(
@@ -63,36 +44,6 @@ def list_parked_tasks(tasks: TaskIndex, options: RunOptions) -> list[TaskSummary
     """Return the parked tasks that `options` include."""
     parked = [task for task in tasks if task.status == PARKED and not task.is_epic]
     return list(_filter_by_options(parked, tasks, options))
-
-
-def claim_next_task(
-    stores: Stores,
-    options: RunOptions,
-    run: str,
-    harness_name: str,
-    duration: timedelta,
-    make_start_events: MakeStartEvents,
-    approved_checks: ApprovedChecks | None,
-    new_tasks: Sequence[Record] = (),
-) -> ClaimedTask | None:
-    """Claim the first ready task and record its start, in one step; None if there is none.
-
-    The same step adds `new_tasks`.
-    """
-    with stores.transaction() as transaction:
-        tasks = transaction.tasks
-        put_new_records(transaction, new_tasks)
-        queue = list_runnable_tasks(tasks, stores, options, approved_checks)
-        if queue:
-            reachable = list_reachable_tasks(tasks, stores, options, queue)
-            lease = make_lease(transaction.timestamp, run=run, duration=duration)
-            fields = {"status": IN_PROGRESS, "assignee": harness_name, "lease": lease}
-            transaction.update_task(queue[0].id, fields)
-            transaction.result.events += make_start_events(queue[0].id)
-    if not queue:
-        return None
-    warnings = transaction.result.warnings
-    return ClaimedTask(queue[0].id, transaction.tasks, len(queue) - 1, reachable, warnings)
 
 
 def require_startable(tasks: TaskIndex, stores: Stores, options: RunOptions) -> None:
@@ -185,22 +136,10 @@ def _filter_by_options(
 
 
 class RecordedOutcome(NamedTuple):
-    """Hold what the task's status is now, and messages for a person.
-
-    `before` and `after` are the records that the outcome has changed: the task, and epics that
-    were closed with it. `events` are the lines of the ledger.
-    """
+    """Hold what the task's status is now, and messages for a person."""
 
     disposition: Disposition
     messages: list[str]
-    before: dict[str, Record]
-    after: dict[str, Record]
-    events: list[Event]
-
-    def save(self, files: AttemptFolder) -> None:
-        """Write down how to withdraw what is about to be recorded for a commit."""
-        tree = {"before": self.before, "after": self.after, "events": self.events}
-        files.write_state(RECORDS_FILE, tree)
 
 
 def record_outcome(
@@ -218,7 +157,7 @@ def record_outcome(
     be recorded, so that `withdraw_outcome` can undo it.
     """
     task_id, run = str(event["task"]), str(event["run"])
-    before, after = dict[str, Record](), dict[str, Record]()
+    before, after = dict[str, Record](), dict[str, Record]()  # the task, and epics closed with it
     with stores.transaction() as transaction:
         messages = apply_attempt_edits(transaction, edits)
         if task_id in transaction.tasks:
@@ -230,12 +169,11 @@ def record_outcome(
                 ended = ended._replace(status=status, reason="", question="")  # a person has set it
         result = transaction.result
         result.events.append(event)
-        outcome = RecordedOutcome(ended, messages, before, after, result.events)
         if files:
-            outcome.save(files)
+            saved = {"before": before, "after": after, "events": result.events}
+            files.write_state(RECORDS_FILE, saved)
     warnings = (warning.message for warning in result.warnings)
-    outcome.messages.extend([*result.messages, *warnings])
-    return outcome
+    return RecordedOutcome(ended, [*messages, *result.messages, *warnings])
 
 
 def withdraw_outcome(stores: Stores, files: AttemptFolder) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cub.actions.run.agent_programs import list_agent_warnings, read_agent_versions
+from cub.actions.run.agent_programs import RunAgents, read_agent_versions
 from cub.actions.run.place_choice import is_in_place
 from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
 from cub.actions.tasks.stores import open_stores
@@ -205,7 +205,7 @@ def warn(
     root: Path, harnesses: list[Harness], versions: dict[str, str], usd: float | None = None
 ) -> list[str]:
     project = Project.load(root)
-    return list_agent_warnings(harnesses, versions, settings(root, usd), project, {})
+    return RunAgents(harnesses, settings(root, usd), project, {}).list_warnings(versions)
 
 
 def test_a_version_is_what_the_program_prints(bakery: Shop) -> None:

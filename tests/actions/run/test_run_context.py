@@ -37,7 +37,7 @@ def test_each_limit_ends_a_run_by_itself(
     budget: Budget, attempts: int, over: bool, done: bool
 ) -> None:
     used = _after(budget, attempts)
-    assert (used.is_exceeded, used.is_out_of_attempts) == (over, done)
+    assert (used.is_exceeded, used.has_no_room()) == (over, done)
 
 
 def test_what_was_used_up_is_told() -> None:

@@ -7,11 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cub.actions.doctor.run_problems import RunDiagnosis, diagnose_run
-from cub.actions.run.agent_programs import (
-    describe_model_choice,
-    list_agent_warnings,
-    read_agent_versions,
-)
+from cub.actions.run.agent_programs import RunAgents, read_agent_versions
 from cub.actions.run.idle_run import suggest_tasks
 from cub.actions.run.place_choice import choose_place
 from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
@@ -132,13 +128,13 @@ def _find_obstacles(stores: Stores, tasks: TaskIndex, settings: RunSettings) -> 
         choose_place(stores, settings, environ)
     except CubError as error:
         refusals.append(append_hint(error.message, error.hint))
-    harnesses = diagnosis.harnesses
-    versions = read_agent_versions(harnesses, stores.project, environ)
+    agents = RunAgents(diagnosis.harnesses, settings, stores.project, environ)
+    versions = read_agent_versions(agents.harnesses, stores.project, environ)
     return _RunPreview(
         diagnosis,
         versions,
-        describe_model_choice(harnesses, settings, stores.project, os.environ),
-        list_agent_warnings(harnesses, versions, settings, stores.project, environ),
+        agents.describe_model_choice(),
+        agents.list_warnings(versions),
         list(dict.fromkeys(refusals)),
     )
 

@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-from cub.actions.run.agent_process import RUN_MARK_VARIABLE
 from cub.actions.run.run_folders import RunFolder
+from cub.actions.tasks.current_attempt import RUN_VARIABLE
 from cub.processes.orphans import kill_by_environment
 from cub.store.events import Event
 from tests.actions.run.shop import Shop
@@ -67,7 +67,7 @@ def test_two_signals_end_at_once_and_the_next_run_recovers_all_attempts(bakery: 
     run.communicate()
     assert run.returncode == 130
     (folder,) = RunFolder.list_all(bakery.root)
-    assert kill_by_environment((RUN_MARK_VARIABLE, folder.id)) == 0
+    assert kill_by_environment((RUN_VARIABLE, folder.id)) == 0
     bakery.client(f"{HALF} rm half-*; echo whole > whole-$CUB_TASK")
     done = bakery.run(no_checks=True, jobs=JOBS)
     assert {event["task"] for event in done.of("recovered")} == TASKS
