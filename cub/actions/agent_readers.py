@@ -16,7 +16,7 @@ from cub.agent_profiles.claude import CLAUDE as CLAUDE_PROFILE
 from cub.agent_profiles.claude import CLAUDE_READS_AGENTS_SINCE
 from cub.agent_profiles.profiles import NAMED_PROFILES, find_profile
 from cub.edit.plan import PlanWarning
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 from cub.project.agent_reading import find_claude_files
 from cub.project.project import Project, find_home
 from cub.project.targets import is_nested_target, list_reading_agents

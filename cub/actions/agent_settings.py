@@ -16,7 +16,7 @@ from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.config_edit.string_list import edit_string_list, read_string_list
 from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.errors import CubError, raise_all
-from cub.files import FileTree, PlannedTree
+from cub.files.file_tree import FileTree, PlannedTree
 from cub.project.agent_reading import needs_claude_md
 from cub.project.config import CONFIG_FILE
 from cub.project.config_writer import set_config_value

@@ -13,7 +13,7 @@ from cub.actions.tasks.stores import Stores, warn_unreadable_tasks
 from cub.context.output_blocks import OutputBlock
 from cub.edit.file_header import strip_file_header
 from cub.edit.plan import PlanWarning
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 from cub.project.config_layers import ConfigValue
 from cub.prompt.task_prompt import (
     DEFAULT_TOKENS,

@@ -23,7 +23,7 @@ from cub.actions.section_edits import merge_plans, plan_section
 from cub.agent_profiles.claude import CLAUDE_LOCAL_FILE
 from cub.edit.plan import EditedPolicy, FileEdit, Plan
 from cub.errors import CubError, raise_all
-from cub.files import PlannedTree
+from cub.files.file_tree import PlannedTree
 from cub.files.internal_files import ScheduleWrite, write_now
 from cub.project.agent_reading import find_claude_above, find_claude_files
 from cub.project.checkout_state import STATE_FILE, CheckoutState

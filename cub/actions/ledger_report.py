@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError, UsageError
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 from cub.store.events import (
     ATTEMPT_END,
     ATTEMPT_START,

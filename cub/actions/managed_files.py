@@ -9,7 +9,7 @@ from cub.edit.document import Document
 from cub.edit.file_header import CommentStyle, FileHeader, add_file_header, parse_file_header
 from cub.edit.plan import FileEdit, PlanWarning
 from cub.errors import NewerVersionError
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 from cub.project.checkout_state import CheckoutState
 from cub.project.config import ProjectConfig
 from cub.project.project import Project

@@ -14,8 +14,8 @@ from cub.actions.check_commands import CheckProposal, propose_checks
 from cub.actions.config_set import plan_config_set
 from cub.actions.tasks.current_attempt import find_current_attempt
 from cub.edit.plan import Plan
-from cub.files import DiskTree, PlannedTree
-from cub.git import is_git_usable
+from cub.files.file_tree import DiskTree, PlannedTree
+from cub.git.worktree import is_git_usable
 from cub.project.config import CONFIG_FILE
 from cub.project.config_layers import resolve_config
 from cub.project.executable_config import find_agent_files, list_config_commands

@@ -6,7 +6,6 @@ import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from cub import git
 from cub.actions.managed_files import CONSTITUTION, CURSOR_RULE, MAP, map_local_files
 from cub.actions.project_state import ProjectState
 from cub.agent_profiles.agent_files import AgentFiles, LoadedFile
@@ -17,7 +16,8 @@ from cub.edit.document import Document
 from cub.edit.file_header import parse_file_header
 from cub.edit.plan import Plan, PlanWarning
 from cub.edit.sections import find_section_or_none
-from cub.files import FileTree, MissingFile, PlannedTree
+from cub.files.file_tree import FileTree, MissingFile, PlannedTree
+from cub.git.tracked_files import filter_tracked_files, find_flagged_files
 from cub.project.agent_reading import list_loaded_files
 from cub.project.instruction_files import InstructionFile, read_link_target, remove_duplicates
 from cub.project.project import Project
@@ -195,7 +195,7 @@ def list_orphaned_sections(state: ProjectState) -> list[InstructionFile]:
 def warn_tracked_local_files(project: Project) -> Iterator[PlanWarning]:
     """Yield the files that should stay local, and that git already tracks."""
     local = map_local_files(project.config)
-    for path in () if project.is_commit else git.filter_tracked_files(project.root, [*local]):
+    for path in () if project.is_commit else filter_tracked_files(project.root, [*local]):
         message = f"git tracks this file, so `{local[path]}: false` does not keep it out of commits"
         yield PlanWarning(f"{message} yet", path, hint=f"run `git rm --cached {path}`, then commit")
 
@@ -209,7 +209,7 @@ def add_flag_warnings(project: Project, plan: Plan) -> Plan:
             path,
             hint=f"run `git update-index --no-{flag} {path}` to show it in `git status`",
         )
-        for path, flag in git.find_flagged_files(project.root, paths).items()
+        for path, flag in find_flagged_files(project.root, paths).items()
     )
     return replace(plan, warnings=(*plan.warnings, *warnings))
 

@@ -16,9 +16,9 @@ from cub.edit.file_header import add_file_header, strip_file_header
 from cub.edit.markers import find_conflicts
 from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.errors import CubError, UsageError
-from cub.files import PlannedTree
+from cub.files.file_tree import PlannedTree
 from cub.files.internal_files import CacheWrite, ScheduleWrite, write_now
-from cub.git import read_merge_stages
+from cub.git.objects import read_merge_stages
 from cub.project.config import CONFIG_FILE
 from cub.project.project import Project
 from cub.repomap.build import (

@@ -18,7 +18,7 @@ from cub.edit.file_imports import inline_file
 from cub.edit.repair.unmarked_sections import UnmarkedSection, find_unmarked_sections
 from cub.edit.sections import Section
 from cub.errors import CubError, NewerVersionError
-from cub.files import FileTree, PlannedTree
+from cub.files.file_tree import FileTree, PlannedTree
 from cub.project.agent_reading import find_claude_files, list_default_targets
 from cub.project.checkout_state import STATE_FILE, CheckoutState
 from cub.project.instruction_files import InstructionFile, read_instruction_files, remove_duplicates

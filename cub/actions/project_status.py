@@ -20,7 +20,7 @@ from cub.agent_profiles.codex import CODEX
 from cub.edit.file_header import parse_file_header
 from cub.edit.sections import Section
 from cub.errors import CubError
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 from cub.project.config import CONFIG_FILE
 from cub.project.instruction_files import InstructionFile
 from cub.project.targets import is_fully_managed, list_reading_agents

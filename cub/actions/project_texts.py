@@ -19,7 +19,7 @@ from cub.edit.file_header import strip_file_header
 from cub.edit.file_imports import find_imports, inline_file
 from cub.edit.sections import Section, find_section
 from cub.errors import CubError
-from cub.files import DiskTree
+from cub.files.file_tree import DiskTree
 from cub.project.instruction_files import SHARED_WORDS, follow_flattened_link
 from cub.project.project import Project, find_home
 

@@ -28,7 +28,8 @@ from cub.actions.section_edits import (
 from cub.edit.file_header import parse_file_header
 from cub.edit.plan import EditedPolicy, FileEdit, Plan, PlanWarning
 from cub.errors import CubError, raise_all
-from cub.files import JOURNAL_FILE, LOCK_FILE
+from cub.files.journal import JOURNAL_FILE
+from cub.files.lock import LOCK_FILE
 from cub.project.checkout_state import STATE_FILE
 from cub.project.instruction_files import InstructionFile, remove_duplicates
 from cub.project.project import Project

@@ -23,7 +23,7 @@ from cub.edit.repair.marker_choices import list_repair_choices
 from cub.edit.repair.repair_choice import RepairChoice
 from cub.edit.sections import Section, find_section, find_section_or_none
 from cub.errors import CubError, NewerVersionError, UsageError
-from cub.git import read_merge_stages
+from cub.git.objects import read_merge_stages
 from cub.project.instruction_files import InstructionFile, read_instruction_files
 from cub.project.project import Project
 from cub.prompt.section_text import SectionSpec, list_released_bodies, recognize_section

@@ -15,7 +15,7 @@ from cub.edit.sections import Section
 from cub.edit.unified_diff import diff_texts
 from cub.edit.user_lines import extract_user_lines
 from cub.errors import CubError, InternalError
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 from cub.project.instruction_files import InstructionFile
 from cub.prompt.section_text import recognize_section
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from cub.config_edit.config_text import JSON, ConfigFormat, KeyPath
 from cub.config_edit.string_list import ListLocation, read_string_list
 from cub.errors import CubError
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 from cub.files.glob_patterns import compile_glob
 
 _T = TypeVar("_T")

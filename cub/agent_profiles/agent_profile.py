@@ -12,7 +12,7 @@ from cub.agent_profiles.agent_files import AgentReading
 from cub.agent_profiles.user_folders import UserFolder
 from cub.config_edit.config_text import ConfigFormat
 from cub.config_edit.string_list import ListLocation
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 
 RuleScope = Literal["project", "parent", "user"]
 DUMMY_KEY = "dummy"

@@ -19,7 +19,7 @@ from cub.agent_profiles.opencode import OPENCODE
 from cub.agent_profiles.pi import PI
 from cub.agent_profiles.user_folders import UserFolder
 from cub.errors import UsageError
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 
 # In the order in which `auto` looks for them.
 NAMED_PROFILES = (CLAUDE, CODEX, GEMINI, OPENCODE, AIDER, PI)

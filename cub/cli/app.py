@@ -26,7 +26,7 @@ from cub.cli.options import add_global_options
 from cub.cli.parameters import convert_plain_values, make_option
 from cub.cli.terminal import configure_streams, discard_unwritten_output, get_help_width
 from cub.errors import CubError, InternalError
-from cub.files import MessageSink, use_message_sink
+from cub.files.lock import MessageSink, use_message_sink
 from cub.files.read_files import make_os_error
 
 BUG_EXIT_CODE = InternalError.exit_code

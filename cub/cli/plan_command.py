@@ -14,8 +14,10 @@ from cub.cli import output
 from cub.cli.json_output import plan_to_json
 from cub.cli.parameters import option
 from cub.edit.plan import Plan
-from cub.files import apply_plan, lock_project, require_applicable, warn_pending_change
+from cub.files.apply import apply_plan, require_applicable
 from cub.files.internal_files import CacheWrite, ScheduleWrite
+from cub.files.journal import warn_pending_change
+from cub.files.lock import lock_project
 from cub.project.project import Project
 from cub.text import UP_TO_DATE
 

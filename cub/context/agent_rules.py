@@ -9,7 +9,7 @@ from cub.agent_profiles.profiles import NAMED_PROFILES, find_profile
 from cub.context.rules import RuleSearch
 from cub.context.text_reader import TextReader
 from cub.errors import UsageError
-from cub.files import DiskTree
+from cub.files.file_tree import DiskTree
 from cub.project.agent_reading import find_agent_reading, list_loaded_files
 from cub.project.rule_locations import RULE_LOCATIONS, RuleLocation, list_rule_locations
 from cub.text import suggest_similar

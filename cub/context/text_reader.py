@@ -19,7 +19,7 @@ from cub.agent_profiles.agent_profile import RuleScope
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files.read_files import list_names, make_os_error, open_regular_file
-from cub.git import find_common_dir
+from cub.git.worktree import find_common_dir
 from cub.project.rule_locations import RULE_SUFFIXES, TASK_FOLDER, list_rule_locations
 
 MAX_TEXT_BYTES = 1_000_000

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.errors import CubError, UsageError
-from cub.files import MissingFile
+from cub.files.file_tree import MissingFile
 from cub.git.objects import FOLDER_MODE, LINK_MODE, ObjectReader, TreeEntry
 from cub.git.process import query_git
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cub.files import DiskTree, read_file
-from cub.files.file_tree import MissingFile, require_real_content
+from cub.files.file_tree import DiskTree, MissingFile, require_real_content
+from cub.files.read_files import read_file
 from cub.git.process import (
     decode_output,
     make_git_environment,

@@ -11,8 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from cub.git import ObjectReader
-from cub.git.objects import FOLDER_MODE, SUBMODULE_MODE, TreeEntry
+from cub.git.objects import FOLDER_MODE, SUBMODULE_MODE, ObjectReader, TreeEntry
 from cub.git.process import decode_output, join_nul
 from cub.git.worktree import get_file_type
 from cub.place.checkout import TreeGit

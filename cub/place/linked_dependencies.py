@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.errors import CubError
-from cub.git import filter_tracked_files, find_toplevel
+from cub.git.tracked_files import filter_tracked_files
+from cub.git.worktree import find_toplevel
 from cub.processes.command import iter_candidates, read_interpreter
 
 _MAX_NAMED = 5

@@ -10,7 +10,7 @@ from pathlib import Path
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
 from cub.agent_profiles.claude import CLAUDE_FOLDER_FILE, CLAUDE_LOCAL_FILE
 from cub.agent_profiles.profiles import NAMED_PROFILES
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 from cub.project.targets import AGENTS_MD, CLAUDE_MD, DEFAULT_TARGETS
 
 _AGENTS, _CLAUDE = AGENTS_MD.path, CLAUDE_MD.path

@@ -17,7 +17,7 @@ from cub.edit.document import BOM, Document
 from cub.edit.file_imports import find_imports
 from cub.edit.sections import Section
 from cub.errors import CubError
-from cub.files import FileTree, MissingFile
+from cub.files.file_tree import FileTree, MissingFile
 from cub.project.targets import AGENTS_MD, find_target, is_fully_managed, is_nested_target
 
 SHARED_WORDS = b"`cub task "  # every shared text has them, and no other text of a section

@@ -7,12 +7,14 @@ import posixpath
 from dataclasses import dataclass
 from pathlib import Path
 
-from cub import __version__, git
+from cub import __version__
 from cub.debug_log import log_debug
 from cub.errors import CubError, UsageError
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 from cub.files.read_files import make_os_error
 from cub.files.temporary_files import remove_stale_temps
+from cub.git.tracked_files import GitDiskTree
+from cub.git.worktree import find_toplevel, is_bare_repository, is_ignored
 from cub.project import config
 from cub.project.config import CONFIG_FILE, CONFIG_SCHEMA, ProjectConfig
 from cub.project.targets import find_target, find_target_problem, normalize_target
@@ -35,7 +37,7 @@ class Project:
     @classmethod
     def load(cls, root: Path) -> Project:
         """Load the project at `root`, with its configuration read and checked."""
-        return cls.from_tree(root, git.GitDiskTree(root))
+        return cls.from_tree(root, GitDiskTree(root))
 
     @classmethod
     def from_tree(
@@ -48,7 +50,7 @@ class Project:
 
     def is_ignored(self, path: str) -> bool:
         """Return whether git keeps `path` out of other checkouts."""
-        return not self.is_commit and git.is_ignored(self.root, path)
+        return not self.is_commit and is_ignored(self.root, path)
 
 
 def find_project_root(start: Path) -> Path:
@@ -67,13 +69,13 @@ def find_project_root(start: Path) -> Path:
         raise make_os_error(error, start_name, "cannot be opened") from error
     if not start.is_dir():
         raise CubError("not a directory", where=start_name)
-    if git.is_bare_repository(start):
+    if is_bare_repository(start):
         raise CubError(
             "this is a bare repository, without a working tree",
             where=start_name,
             hint="run cub in a clone; only `cub diff REV..REV` works here",
         )
-    top, home = git.find_toplevel(start), find_home()
+    top, home = find_toplevel(start), find_home()
     counts = top is not None and top != home and not _is_ignored_by(top, start)
     for folder in (start, *start.parents):
         if (folder == top and not counts) or (folder == home != start):
@@ -124,7 +126,7 @@ def _require_same_repository(project: Project, path: str) -> None:
     for folder in (project.root / path).parents:
         if folder == project.root:
             return
-        if git.find_toplevel(folder) == folder:
+        if find_toplevel(folder) == folder:
             raise UsageError(
                 "this path is in another git repository",
                 where=path,
@@ -133,7 +135,7 @@ def _require_same_repository(project: Project, path: str) -> None:
 
 
 def _is_ignored_by(top: Path, folder: Path) -> bool:
-    return top != folder and git.is_ignored(top, folder.as_posix())
+    return top != folder and is_ignored(top, folder.as_posix())
 
 
 def find_home() -> Path | None:

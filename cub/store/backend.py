@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from cub.debug_log import log_debug
-from cub.files import ProjectLock, lock_project
 from cub.files.disk import Disk
+from cub.files.lock import ProjectLock, lock_project
 from cub.files.single_file import replace_single_file
-from cub.git import read_tracked_file
+from cub.git.tracked_files import read_tracked_file
 from cub.store.jsonl import Record, encode_record
 from cub.store.jsonl_append import append_lines, filter_missing_lines
 from cub.store.store_paths import REJECTED_FILE, TASKS_FILE

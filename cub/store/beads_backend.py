@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.errors import CubError
-from cub.files import lock_project
+from cub.files.lock import lock_project
 from cub.store.formats.beads import BLOCKS, CHILD, issue_to_task, parse_issue
 from cub.store.formats.source_fields import join_criteria
 from cub.store.jsonl import Record, iter_lines

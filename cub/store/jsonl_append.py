@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from cub.files import ProjectLock
 from cub.files.disk import Disk
 from cub.files.file_tree import require_real_file
+from cub.files.lock import ProjectLock
 from cub.files.read_files import find_regular_file, make_os_error, read_file, require_writable
-from cub.git import require_in_checkout
+from cub.git.tracked_files import require_in_checkout
 
 
 def append_lines(lock: ProjectLock, path: str, lines: Sequence[bytes], disk: Disk) -> None:

@@ -14,11 +14,11 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from cub.files import lock_project
 from cub.files.disk import Disk
+from cub.files.lock import lock_project
 from cub.files.read_files import find_regular_file, make_os_error
 from cub.files.single_file import replace_single_file
-from cub.git import read_tracked_file
+from cub.git.tracked_files import read_tracked_file
 from cub.store.events import ATTEMPT_END, Event, encode_event, get_timestamp
 from cub.store.jsonl import decode_record, encode_record
 from cub.store.jsonl_append import append_lines, filter_missing_lines, require_appendable

@@ -12,7 +12,8 @@ from cub.actions.remove import plan_remove
 from cub.edit.document import Document
 from cub.edit.plan import EditedPolicy, Plan
 from cub.edit.sections import Section, find_section
-from cub.files import apply_plan, lock_project
+from cub.files.apply import apply_plan
+from cub.files.lock import lock_project
 from cub.project.project import Project
 from cub.prompt.templates import TemplateSet
 

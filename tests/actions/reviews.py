@@ -7,7 +7,8 @@ from pathlib import Path
 
 from cub.actions.review.review import FileReview, Review, review_range
 from cub.actions.review.section_verdict import SectionReview
-from cub.git import ObjectReader, resolve_range
+from cub.git.commit_tree import resolve_range
+from cub.git.objects import ObjectReader
 from cub.project.config import CONFIG_FILE
 from cub.prompt.templates import TemplateSet
 from tests.conftest import git

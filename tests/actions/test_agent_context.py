@@ -18,7 +18,7 @@ from cub.actions.agent_context import (
 from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.project_texts import SECTION_LABEL, list_readable_texts
 from cub.edit.file_imports import find_imports
-from cub.files import FileTree, PlannedTree
+from cub.files.file_tree import FileTree, PlannedTree
 from cub.project.project import Project
 from cub.prompt.section_text import SectionSpec, render_section
 from cub.prompt.templates import TemplateSet, load_shipped_templates

@@ -17,7 +17,7 @@ from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.plan_warnings import ONE_FILE_HINT, UNREAD_HINT
 from cub.actions.project_state import ProjectState, load_project_state
 from cub.edit.plan import PlanWarning
-from cub.files import PlannedTree
+from cub.files.file_tree import PlannedTree
 from cub.project.project import Project
 from tests.project.memory_tree import MemoryTree
 

@@ -18,7 +18,7 @@ from cub.actions.build_prompt import (
 from cub.actions.tasks.stores import open_stores
 from cub.edit.file_header import add_file_header
 from cub.errors import CubError
-from cub.files import DiskTree
+from cub.files.file_tree import DiskTree
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project
 from cub.prompt.templates import load_shipped_templates

@@ -12,7 +12,7 @@ from cub.actions.project_state import load_project_state
 from cub.actions.project_status import list_file_statuses
 from cub.edit.plan import Plan
 from cub.errors import CubError
-from cub.files import PlannedTree
+from cub.files.file_tree import PlannedTree
 from cub.project.project import Project
 from tests.project.memory_tree import MemoryTree
 

@@ -19,7 +19,7 @@ from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.project_texts import open_agent_files
 from cub.actions.run.agent_texts import list_arguments, prepare_agent_context
 from cub.agent_profiles.profiles import NAMED_PROFILES
-from cub.files import DiskTree
+from cub.files.file_tree import DiskTree
 from cub.harness.harness_registry import NATIVE_HARNESSES
 from cub.harness.native_harness import NativeHarness, NativeOptions
 from cub.project.agent_reading import find_agent_reading, list_loaded_files

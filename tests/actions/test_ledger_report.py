@@ -17,7 +17,7 @@ from cub.actions.ledger_report import (
 )
 from cub.actions.tasks.transitions import claim_task, close_tasks
 from cub.errors import CubError, UsageError
-from cub.files import DiskTree
+from cub.files.file_tree import DiskTree
 from cub.store.events import ATTEMPT_START, Event
 from cub.store.ledger import Ledger
 from cub.store.store_paths import ARCHIVE_FILE, LEDGER_FILE, TASKS_FILE

@@ -93,7 +93,7 @@ def test_a_gitignore_of_ones_own_stays_and_the_lines_it_lacks_are_told(bakery: P
 
 def test_tasks_alone_need_no_init(project: Path) -> None:
     from cub.actions.tasks.stores import install_git_files
-    from cub.files import lock_project
+    from cub.files.lock import lock_project
 
     (project / ".cub").mkdir()
     with lock_project(project) as held:

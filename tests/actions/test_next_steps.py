@@ -18,7 +18,8 @@ from cub.actions.next_steps import (
     trust_answers,
 )
 from cub.edit.plan import FileEdit, Plan
-from cub.files import apply_plan, lock_project
+from cub.files.apply import apply_plan
+from cub.files.lock import lock_project
 from cub.project.project import Project
 from cub.project.trust_store import load_trust
 from tests.actions.helpers import put_programs, write

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cub.actions.init_update import plan_init, plan_update
 from cub.edit.file_imports import find_imports
-from cub.files import FileTree, PlannedTree
+from cub.files.file_tree import FileTree, PlannedTree
 from cub.project.project import Project
 from cub.project.targets import TARGETS
 from tests.examples import hardly_any_examples

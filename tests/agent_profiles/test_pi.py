@@ -6,7 +6,7 @@ import pytest
 
 from cub.agent_profiles.agent_files import AgentFiles
 from cub.agent_profiles.pi import PI
-from cub.files import DiskTree
+from cub.files.file_tree import DiskTree
 from tests.written_files import write_files
 
 NEWEST, BEFORE_WORKTREES, BEFORE_OVERRIDE = (), (0, 74, 2), (0, 83, 0)

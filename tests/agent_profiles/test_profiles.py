@@ -11,7 +11,7 @@ from cub.agent_profiles.opencode import OPENCODE_LIST
 from cub.agent_profiles.profiles import AGENT_TITLES, NAMED_PROFILES, choose_agents
 from cub.config_edit.string_list import read_string_list
 from cub.errors import UsageError
-from cub.files import DiskTree, PlannedTree
+from cub.files.file_tree import DiskTree, PlannedTree
 from tests.project.memory_tree import MemoryTree
 
 ONLY = ("GEMINI.md",)

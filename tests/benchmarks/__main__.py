@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.actions.review.review import review_range
-from cub.git import CommitRange, ObjectReader
+from cub.git.commit_tree import CommitRange
+from cub.git.objects import ObjectReader
 from cub.prompt.templates import TemplateSet
 from tests.benchmarks import EMPTY, history
 from tests.benchmarks.agent.speed import main as of_agent

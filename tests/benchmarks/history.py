@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cub.actions.init_update import InitOptions, plan_init, plan_update
-from cub.files import DiskTree, PlannedTree
+from cub.files.file_tree import DiskTree, PlannedTree
 from cub.project.project import Project
 from cub.prompt.templates import TemplateSet, load_shipped_templates
 from tests.conftest import git

@@ -17,9 +17,10 @@ from cub.actions.run.patch_plan import plan_patch
 from cub.actions.tasks.stores import plan_git_files
 from cub.cli.app import run_command_line
 from cub.edit.plan import Plan
-from cub.files import apply_plan, lock_project
+from cub.files.apply import apply_plan
 from cub.files.disk import Disk
 from cub.files.internal_files import CacheWrite
+from cub.files.lock import lock_project
 from cub.project.project import Project
 from cub.store.jsonl import encode_record
 from tests.cli.standing import MINE, NO_END

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cub.actions.review.review import ExecutableChange, FileReview, Review
 from cub.actions.review.section_verdict import SectionReview
-from cub.git import CommitRange
+from cub.git.commit_tree import CommitRange
 
 ENDS = CommitRange("1" * 40, "2" * 40, "main", "oven")
 

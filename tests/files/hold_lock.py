@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.files import lock_project
+from cub.files.lock import lock_project
 from tests.conftest import environment
 from tests.forked import ForkedFunction
 

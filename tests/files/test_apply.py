@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from cub.edit.plan import FileEdit, Plan
-from cub.files import apply_plan, lock_project
+from cub.files.apply import apply_plan
+from cub.files.lock import lock_project
 from tests.files.worlds import PLAN, build, change, whole
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX modes and links")

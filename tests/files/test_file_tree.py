@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError
-from cub.files import DiskTree, PlannedTree
+from cub.files.file_tree import DiskTree, PlannedTree
 from tests.examples import hardly_any_examples
 from tests.files.worlds import change
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.files import warn_pending_change
 from cub.files.disk import Disk
-from cub.files.journal import JournalStep, begin_journal, hash_content
+from cub.files.journal import JournalStep, begin_journal, hash_content, warn_pending_change
 from cub.files.signed_state import KEY_FILE, find_state_folder
 from tests.files.worlds import Tree, build, change, mend, whole
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError
-from cub.files import warn_pending_change
+from cub.files.journal import warn_pending_change
 from tests.files.worlds import mend
 
 VICTIM = b"precious"

@@ -12,9 +12,9 @@ import pytest
 import cub
 from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError, InternalError
-from cub.files import apply_plan, lock_project
+from cub.files.apply import apply_plan
 from cub.files.disk import Disk
-from cub.files.lock import LockWaitPolicy
+from cub.files.lock import LockWaitPolicy, lock_project
 from tests.files.disks import steps
 from tests.files.hold_lock import holder
 from tests.files.worlds import whole

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError
-from cub.files import MessageSink, lock_project, use_message_sink
-from cub.files.lock import WAIT_LIMIT, LockWaitPolicy
+from cub.files.lock import WAIT_LIMIT, LockWaitPolicy, MessageSink, lock_project, use_message_sink
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="another handle is no other holder there")
 

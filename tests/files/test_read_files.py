@@ -12,8 +12,7 @@ import pytest
 
 from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError
-from cub.files import list_names, read_file
-from cub.files.read_files import encode_path, find_regular_file, read_prefix
+from cub.files.read_files import encode_path, find_regular_file, list_names, read_file, read_prefix
 from cub.git.tracked_files import GitDiskTree
 from tests.files.worlds import change, whole
 

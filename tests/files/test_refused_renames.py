@@ -12,8 +12,8 @@ import pytest
 
 from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError
-from cub.files import warn_pending_change
 from cub.files.disk import Disk
+from cub.files.journal import warn_pending_change
 from tests.files.crashing import EVERY_KIND, World, calm, worlds
 from tests.files.disks import die, in_child
 from tests.files.worlds import change, mend, whole

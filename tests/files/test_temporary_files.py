@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cub.files import lock_project
 from cub.files.internal_files import replace_file
+from cub.files.lock import lock_project
 from cub.files.single_file import replace_single_file
 from cub.files.temporary_files import make_temp_path, open_temp_file, remove_stale_temps
 from tests.conftest import Cub

@@ -9,9 +9,9 @@ import pytest
 
 from cub.edit.plan import FileEdit, Plan
 from cub.errors import CubError, InternalError
-from cub.files import read_link_text
 from cub.files.disk import Disk
 from cub.files.journal import JournalStep, begin_journal, hash_content
+from cub.files.read_files import read_link_text
 from tests.files.crashing import LINKS, calm, crashes
 from tests.files.disks import refuse
 from tests.files.worlds import LINK_EDIT, OLD, build_links, change, mend, whole

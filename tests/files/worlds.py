@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.edit.plan import FileEdit, Plan
-from cub.files import JOURNAL_FILE, apply_plan, lock_project
+from cub.files.apply import apply_plan
 from cub.files.disk import Disk
+from cub.files.journal import JOURNAL_FILE
+from cub.files.lock import lock_project
 from cub.files.signed_state import sign_line
 
 OLD = b"old, and longer than what comes\r\n"

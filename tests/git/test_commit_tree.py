@@ -11,17 +11,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cub.errors import CubError, UsageError
-from cub.files import DiskTree
-from cub.files.file_tree import FileTree
-from cub.git import (
+from cub.files.file_tree import DiskTree, FileTree
+from cub.git.commit_tree import (
     CommitTree,
     EntryChange,
-    ObjectReader,
     PathError,
-    TreeEntry,
     iter_changed_entries,
     resolve_range,
 )
+from cub.git.objects import ObjectReader, TreeEntry
 from tests.conftest import git
 from tests.examples import hardly_any_examples
 from tests.git.commits import Files, Node, commit, link, lose, program, submodule

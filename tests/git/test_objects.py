@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError
-from cub.git import ObjectReader, read_merge_stages
-from cub.git.objects import FOLDER_MODE, LINK_MODE, SUBMODULE_MODE, TreeEntry
+from cub.git.objects import (
+    FOLDER_MODE,
+    LINK_MODE,
+    SUBMODULE_MODE,
+    ObjectReader,
+    TreeEntry,
+    read_merge_stages,
+)
 from tests.conftest import environment, git
 from tests.git.commits import Files, commit, link, program, submodule
 

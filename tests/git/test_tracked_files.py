@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.git import list_tracked_files
+from cub.git.tracked_files import list_tracked_files
 from tests.actions.reviews import commit
 from tests.conftest import environment, git
 from tests.written_files import write_files, write_program

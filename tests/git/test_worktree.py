@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.git import find_toplevel, is_bare_repository, is_ignored
+from cub.git.worktree import find_toplevel, is_bare_repository, is_ignored
 from tests.conftest import git
 
 

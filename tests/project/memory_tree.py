@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cub.errors import CubError
-from cub.files import MissingFile
+from cub.files.file_tree import MissingFile
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cub.errors import CubError
-from cub.files import DiskTree, PlannedTree
+from cub.files.file_tree import DiskTree, PlannedTree
 from cub.project.instruction_files import (
     follow_flattened_link,
     read_instruction_files,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cub.errors import UsageError
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 from cub.project.project import Project, resolve_target
 from tests.conftest import git
 from tests.project.memory_tree import MemoryTree

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cub.errors import CubError, InternalError
-from cub.files import lock_project
 from cub.files.disk import Disk
+from cub.files.lock import lock_project
 from cub.store.events import MAX_LINE
 from cub.store.jsonl import encode_record
 from cub.store.jsonl_append import append_lines

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from cub import git
 from cub.actions.doctor.findings import Finding
 from cub.actions.run.run_options import RunSettings
 from cub.edit.section_writer import cut_own_section
@@ -22,7 +21,7 @@ from cub.git.process import (
     strip_git_variables,
     try_git,
 )
-from cub.git.worktree import read_head
+from cub.git.worktree import find_toplevel, read_head
 from cub.text import join_first
 
 OLDEST_GIT = (2, 23)  # the first one with `git switch`
@@ -40,7 +39,7 @@ def find_git_problems(
 
     If one of the first three is wrong, the others can't be known.
     """
-    toplevel = git.find_toplevel(root)
+    toplevel = find_toplevel(root)
     if not shutil.which("git", path=environ.get("PATH", os.defpath)):
         yield Finding("D101", "git is not installed", fix="install git, then run `cub doctor`")
     elif toplevel is None:

@@ -21,7 +21,8 @@ from cub.actions.tasks import task_findings
 from cub.actions.tasks.stores import Stores, TaskResult, open_stores
 from cub.actions.tasks.transitions import release_task
 from cub.errors import CubError
-from cub.files import read_file, warn_pending_change
+from cub.files.journal import warn_pending_change
+from cub.files.read_files import read_file
 from cub.harness.harness_registry import ChosenHarnesses, load_harnesses
 from cub.project.config_layers import resolve_config
 from cub.project.project import Project

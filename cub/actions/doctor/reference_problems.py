@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from cub import git
 from cub.actions.doctor.findings import Finding
 from cub.actions.project_state import ProjectState
 from cub.actions.project_texts import open_agent_files
@@ -17,7 +16,7 @@ from cub.edit.document import Document
 from cub.edit.file_imports import IMPORT, PUNCTUATION, find_imports, is_import_path
 from cub.edit.sections import find_section_or_none
 from cub.errors import CubError
-from cub.git.worktree import list_ignored_paths
+from cub.git.worktree import find_toplevel, list_ignored_paths
 from cub.project.agent_reading import find_agent_reading, list_loaded_files
 
 _LINK = re.compile(r"\]\(<?([^\s()<>#?]+)[^\s()]*\)|^ {0,3}\[[^\]]+\]:\s*<?([^\s<>#?]+)")
@@ -128,7 +127,7 @@ def _find_ignored_files(state: ProjectState, references: Iterable[_Reference]) -
         if not one.path.startswith(("/", "~", "..", ".cub/")) and "\0" not in one.path
         and one.file != CLAUDE_LOCAL_FILE
     ]  # fmt: skip
-    top = git.find_toplevel(root)
+    top = find_toplevel(root)
     if not (top and inside):
         return
     names = {one.path: (root / one.path).relative_to(top).as_posix() for one in inside}

@@ -17,7 +17,7 @@ from cub.actions.migration.steps import (
 from cub.edit.file_header import parse_file_header
 from cub.edit.plan import Plan, PlanWarning
 from cub.errors import CubError
-from cub.files import FileTree
+from cub.files.file_tree import FileTree
 from cub.project.config import CONFIG_FILE
 from cub.project.config_writer import set_config_value
 from cub.project.migrations import (

@@ -12,7 +12,8 @@ from cub.edit.file_header import parse_file_header
 from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.edit.sections import has_legacy_digest, rewrite_legacy_digest
 from cub.errors import CubError
-from cub.files import FileTree, PlannedTree, read_link_text
+from cub.files.file_tree import FileTree, PlannedTree
+from cub.files.read_files import read_link_text
 from cub.project import config_writer
 from cub.project.config import CONFIG_FILE
 from cub.project.instruction_files import read_instruction_files, remove_duplicates

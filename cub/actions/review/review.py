@@ -23,13 +23,8 @@ from cub.edit.plan import EditKind, PlanWarning
 from cub.edit.section_writer import remove_section
 from cub.edit.sections import find_section, get_bytes_outside
 from cub.errors import CubError
-from cub.git import (
-    CommitRange,
-    CommitTree,
-    ObjectReader,
-    TreeEntry,
-    iter_changed_entries,
-)
+from cub.git.commit_tree import CommitRange, CommitTree, iter_changed_entries
+from cub.git.objects import ObjectReader, TreeEntry
 from cub.project.config import CONFIG_FILE
 from cub.project.executable_config import classify_executable_path, list_config_commands
 from cub.project.targets import find_target

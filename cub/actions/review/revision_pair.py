@@ -13,7 +13,8 @@ from cub.actions.project_state import ProjectState, load_project_state
 from cub.edit.document import decode_with_lf
 from cub.edit.unified_diff import diff_texts
 from cub.errors import CubError
-from cub.git import CommitTree, EntryChange, PathError, TreeEntry
+from cub.git.commit_tree import CommitTree, EntryChange, PathError
+from cub.git.objects import TreeEntry
 from cub.project.project import Project
 from cub.project.targets import TARGETS, is_nested_target
 from cub.prompt.section_text import SectionSpec

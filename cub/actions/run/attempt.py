@@ -52,7 +52,7 @@ from cub.actions.run.verdict import AttemptEvidence, Verdict, judge_before_check
 from cub.actions.tasks.attempt_edits import read_attempt_edits
 from cub.actions.tasks.current_attempt import ATTEMPT_VARIABLE, read_request
 from cub.errors import CubError
-from cub.git import GitDiskTree
+from cub.git.tracked_files import GitDiskTree
 from cub.harness.base import Harness, LaunchRequest
 from cub.place.place import Place
 from cub.processes.orphans import kill_by_environment

@@ -16,7 +16,7 @@ from cub.actions.run.task_queue import (
 )
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
-from cub.files import warn_pending_change
+from cub.files.journal import warn_pending_change
 from cub.harness.harness_registry import load_harnesses
 from cub.project.config_layers import resolve_config
 from cub.store.events import RUN_END, Event, mask_event

@@ -22,8 +22,7 @@ from cub.actions.run.verdict import Verdict
 from cub.edit.document import Document
 from cub.edit.sections import find_section_or_none, list_section_lines
 from cub.errors import CubError
-from cub.git import ObjectReader
-from cub.git.objects import LINK_MODE
+from cub.git.objects import LINK_MODE, ObjectReader
 from cub.git.process import decode_output
 from cub.place.changes import FileChange, open_objects
 from cub.place.checkout import TreeGit

@@ -19,7 +19,6 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import Any, BinaryIO
 
-from cub import git
 from cub.actions.run.run_options import RunOptions
 from cub.actions.tasks.current_attempt import RUN_FILE, RUN_LOCK_FILE, is_run_alive
 from cub.errors import CubError
@@ -32,7 +31,7 @@ from cub.files.signed_state import (
     read_signed,
     write_signed,
 )
-from cub.git.worktree import find_git_dir
+from cub.git.worktree import find_git_dir, find_toplevel
 from cub.store.task_ids import encode_letters
 
 RUNS_FOLDER = ".cub/runs"
@@ -235,7 +234,7 @@ def hold_run_locks(folder: RunFolder, checkout: Path) -> Iterator[None]:
 
 def _list_checkout_locks(folder: Path) -> tuple[Path, ...]:
     """Return a lock that no agent deletes, and one in git's folder, for all users."""
-    toplevel = git.find_toplevel(folder)
+    toplevel = find_toplevel(folder)
     lock = find_project_state(toplevel or folder) / "checkout.lock"
     return (lock, find_git_dir(toplevel) / "cub-run.lock") if toplevel else (lock,)
 

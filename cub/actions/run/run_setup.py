@@ -61,7 +61,7 @@ from cub.actions.tasks.task_edits import make_text_tasks
 from cub.actions.tasks.task_queries import find_epic
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
-from cub.files import lock_project
+from cub.files.lock import lock_project
 from cub.files.signed_state import find_project_state
 from cub.harness.base import Harness
 from cub.harness.harness_registry import load_harnesses

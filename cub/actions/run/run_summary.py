@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from shlex import quote
 from typing import Any
 
-from cub import git
 from cub.actions.run import failures
 from cub.actions.run.attempt_finish import AttemptOutcome
 from cub.actions.run.retry_policy import WAITS_FOR_ANSWER
@@ -16,7 +15,7 @@ from cub.actions.run.run_context import RunContext
 from cub.actions.run.task_queue import list_parked_tasks
 from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
-from cub.git.worktree import list_commits, read_head
+from cub.git.worktree import find_toplevel, list_commits, read_head
 from cub.store.events import TASK_STATE, get_mapping, get_outcome
 from cub.store.task_index import TaskIndex
 from cub.store.task_schema import CLOSED, PARKED
@@ -153,7 +152,7 @@ def _describe_branch(context: RunContext) -> dict[str, Any]:
         return {}
     branch = {"name": name, "n": len(commits), "commits": commits[:MAX_NAMED]}
     if commits:
-        is_inside = git.find_toplevel(context.cwd) == checkout
+        is_inside = find_toplevel(context.cwd) == checkout
         option = "" if is_inside else f"-C {quote(checkout.as_posix())} "
         branch["merge"] = f"git {option}merge {quote(name)}"
     return {"branch": branch}

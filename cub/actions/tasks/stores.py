@@ -12,7 +12,9 @@ from cub.actions.tasks.task_fields import check_text
 from cub.actions.tasks.task_findings import find_bad_lines, to_warnings
 from cub.edit.plan import Plan, PlanWarning
 from cub.errors import CubError
-from cub.files import ProjectLock, apply_plan, lock_project, warn_pending_change
+from cub.files.apply import apply_plan
+from cub.files.journal import warn_pending_change
+from cub.files.lock import ProjectLock, lock_project
 from cub.project.project import Project
 from cub.store.backend import JsonlBackend, StoreTransaction, TaskBackend
 from cub.store.events import TASK_STATE, Event

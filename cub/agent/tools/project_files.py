@@ -7,12 +7,12 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from cub import git
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError
 from cub.files.glob_patterns import compile_glob, expand_braces
 from cub.files.read_files import encode_path
 from cub.git.process import query_git, split_nul, strip_git_variables
+from cub.git.worktree import find_toplevel, is_ignored
 from cub.repomap.listing.file_listing import ListedFile
 
 _GIT_TIMEOUT = 60.0
@@ -43,7 +43,7 @@ def list_searched_files(folder: Path, context: ToolContext) -> list[ListedFile]:
 
 
 def _list_paths(folder: Path, context: ToolContext) -> Sequence[str]:
-    top = git.find_toplevel(folder)
+    top = find_toplevel(folder)
     if top is None:
         return [*_walk_files(folder, context)]
     words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -52,7 +52,7 @@ def _list_paths(folder: Path, context: ToolContext) -> Sequence[str]:
     if result is None or result.exit_code:
         return [*_walk_files(folder, context)]
     paths = split_nul(result.stdout)
-    if not paths and folder != top and git.is_ignored(top, folder.relative_to(top).as_posix()):
+    if not paths and folder != top and is_ignored(top, folder.relative_to(top).as_posix()):
         return [*_walk_files(folder, context)]
     return paths
 

@@ -11,7 +11,9 @@ import typer
 from cub.cli import output
 from cub.cli.options import Json, find_root, get_directory
 from cub.cli.parameters import make_option
-from cub.git import ObjectReader, find_toplevel, is_bare_repository, resolve_range
+from cub.git.commit_tree import resolve_range
+from cub.git.objects import ObjectReader
+from cub.git.worktree import find_toplevel, is_bare_repository
 
 if TYPE_CHECKING:
     from cub.actions.review.review import Review

@@ -21,7 +21,7 @@ from cub.cli.plan_command import (
 )
 from cub.edit.plan import Plan
 from cub.errors import UsageError
-from cub.files import DiskTree
+from cub.files.file_tree import DiskTree
 from cub.project.project import Project, find_project_root
 from cub.project.targets import find_target_problem, normalize_target
 from cub.text import UP_TO_DATE

@@ -15,7 +15,7 @@ from cub.cli.options import find_root, get_directory, resolve_path_argument
 from cub.cli.parameters import make_option
 from cub.cli.plan_command import PlanDisplay, run_plan_command
 from cub.errors import CubError
-from cub.files import warn_pending_change
+from cub.files.journal import warn_pending_change
 from cub.project.project import Project
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from cub.cli.many_projects import (
 from cub.cli.options import Json, get_directory, load_project
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
-from cub.files import warn_pending_change
+from cub.files.journal import warn_pending_change
 from cub.project.project import Project
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from cub.agent_profiles.profiles import AGENT_TITLES, ALL_AGENTS
 from cub.cli.completion.install import SHELL_SCRIPTS
 from cub.config_edit.yaml_text import format_yaml
 from cub.errors import CubError
-from cub.files import read_file
+from cub.files.read_files import read_file
 from cub.project.config import CONFIG_FILE, ConfigLayer
 from cub.project.config_layers import parse_layer_bytes, read_user_config
 from cub.project.project import Project, find_project_root

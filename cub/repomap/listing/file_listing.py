@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from cub import git
 from cub.agent_profiles.profiles import list_settings_paths
 from cub.files.read_files import encode_path, read_prefix
 from cub.git.tool_artifacts import TOOL_FOLDERS
+from cub.git.tracked_files import list_tracked_files
+from cub.git.worktree import find_toplevel
 from cub.repomap.map_types import STEP_LISTING, MapOmission, ProgressCallback, ignore_progress
 from cub.text import describe_os_error
 
@@ -79,8 +80,8 @@ def list_files(
     submodules, FIFOs and everything else that is not a regular file are left out.
     """
     omissions: list[MapOmission] = []
-    tracked = git.list_tracked_files(root, lambda: progress(0, 1, STEP_LISTING))
-    if tracked is None and git.find_toplevel(root):
+    tracked = list_tracked_files(root, lambda: progress(0, 1, STEP_LISTING))
+    if tracked is None and find_toplevel(root):
         reason = "git can't list these files: all that are not ignored count"
         omissions.append(MapOmission("", reason))
     listed = _walk_unignored_files(root, omissions) if tracked is None else tracked

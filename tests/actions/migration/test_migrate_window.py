@@ -10,7 +10,9 @@ from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.migration.migrate import plan_migrations
 from cub.edit.plan import Plan
 from cub.errors import CubError
-from cub.files import DiskTree, apply_plan, lock_project
+from cub.files.apply import apply_plan
+from cub.files.file_tree import DiskTree
+from cub.files.lock import lock_project
 from cub.project.project import Project
 from tests.actions.helpers import init, write
 from tests.actions.migrating import RECORD, migrations, whole

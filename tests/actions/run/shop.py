@@ -21,7 +21,7 @@ from cub.actions.run.run_status import RunStatus, save_status, send_notification
 from cub.actions.tasks.stores import Stores, install_git_files, open_stores
 from cub.config_edit.config_text import parse_config_text
 from cub.edit.plan import PlanWarning
-from cub.files import lock_project
+from cub.files.lock import lock_project
 from cub.processes.command import StopRequest
 from cub.project.project import Project
 from cub.store.events import Event

@@ -12,7 +12,8 @@ from cub.actions.run.past_attempts import list_task_attempts
 from cub.actions.run.patch_plan import plan_patch
 from cub.actions.tasks.stores import open_stores
 from cub.errors import CombinedError, CubError
-from cub.files import apply_plan, lock_project
+from cub.files.apply import apply_plan
+from cub.files.lock import lock_project
 from cub.project.project import Project
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop

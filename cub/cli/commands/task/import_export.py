@@ -14,7 +14,7 @@ from cub.cli import output
 from cub.cli.options import DryRun, Json, get_directory
 from cub.cli.parameters import make_option
 from cub.cli.task_stores import open_task_stores, print_created_files, read_file_argument
-from cub.files import lock_project
+from cub.files.lock import lock_project
 from cub.files.single_file import read_single_file, replace_single_file
 
 if TYPE_CHECKING:
