@@ -23,7 +23,6 @@ from cub.place.repository import (
     read_repository_settings,
     write_repository,
 )
-from cub.place.setup_files import TreeSetup
 from cub.place.shared_files import copy_included_files, list_stale_extensions, remove_files
 from cub.place.shared_links import (
     READ_ONLY_VARIABLES,
@@ -32,6 +31,7 @@ from cub.place.shared_links import (
     remove_folder_links,
 )
 from cub.place.tree import (
+    TreeSetup,
     TreeState,
     check_out_tree,
     list_edited_paths,

@@ -30,7 +30,7 @@ def test_nothing_else_starts_git() -> None:
     # Those of places start git behind the walls. The last two look whether there is a git, and
     # name a command of git in a hint.
     assert found == {
-        "git/process.py", "place/agent_commits.py", "place/hooks.py",
+        "git/process.py", "place/commits.py",
         "actions/doctor/git_problems.py", "installation.py",
     }  # fmt: skip
 

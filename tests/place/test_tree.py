@@ -1,4 +1,6 @@
-"""Trees of a place: what is checked out in them, and what git makes of what became of it."""
+"""Trees of a place: what is checked out in them, what git makes of what became of it, and when the
+commands of `run.setup` run again.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from cub.place.checkout import TreeGit, find_checkout
 from cub.place.folder import make_folders_usable
 from cub.place.place import Place
-from cub.place.tree import check_out_tree, list_edited_paths, read_tree_state, update_tree
+from cub.place.tree import (
+    check_out_tree,
+    list_edited_paths,
+    make_setup_key,
+    read_tree_state,
+    update_tree,
+)
 from tests.conftest import git, tree
 from tests.place.places import begin_place, commit_files
 
@@ -150,3 +159,38 @@ def test_nothing_is_written_into_the_persons_repository(place: Place, project: P
     assert tree_id == "M a.py"
     place.check_out(place.read_state().tree)
     assert sorted(path for path in (project / ".git").rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("path", "changes"),
+    [
+        ("package-lock.json", True),
+        ("packages/shop/package.json", True),
+        ("uv.lock", True),
+        ("requirements-dev.txt", True),
+        ("tools/setup.sh", True),
+        ("tools/other.sh", False),
+        ("src/a.py", False),
+    ],
+)
+def test_the_files_that_name_dependencies_count(
+    project: Path, tmp_path: Path, path: str, changes: bool
+) -> None:
+    first = _make_key(project, tmp_path, path, "1")
+    assert first == _make_key(project, tmp_path, "README.md", "2")
+    assert (_make_key(project, tmp_path, path, "2") != first) is changes
+
+
+def test_the_commands_count(project: Path, tmp_path: Path) -> None:
+    commands: tuple[list[str], ...] = (["a"], ["a", "b"], ["a b"], [])
+    keys = [_make_key(project, tmp_path, "uv.lock", "1", *words) for words in commands]
+    assert len(set(keys)) == 4
+
+
+def _make_key(root: Path, tmp_path: Path, path: str, text: str, *commands: str) -> str:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(text)
+    git(root, "add", ".")
+    tree = git(root, "write-tree").strip()
+    runner = TreeGit(find_checkout(root), root, tmp_path / "index", root / ".git/objects")
+    return make_setup_key(runner, tree, commands or ["npm ci && sh ./tools/setup.sh"])

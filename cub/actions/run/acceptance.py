@@ -32,7 +32,7 @@ from cub.place.acceptance import (
     rebase_commit,
 )
 from cub.place.changes import add_checkout_files, write_patch
-from cub.place.hooks import (
+from cub.place.commits import (
     has_commit_hooks,
     make_commit,
     make_internal_commit,

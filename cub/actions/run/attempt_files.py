@@ -17,8 +17,8 @@ from cub.actions.run.run_folders import START_FILE
 from cub.actions.tasks.current_attempt import write_attempt
 from cub.edit.section_writer import cut_own_section
 from cub.files.read_files import read_small_file
-from cub.place.agent_commits import bring_agent_commits, list_conflicts
 from cub.place.changes import drop_paths
+from cub.place.commits import bring_agent_commits, list_conflicts
 from cub.place.tree import TreeState
 from cub.project.config import CONFIG_FILE
 from cub.project.project import Project

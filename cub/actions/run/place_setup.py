@@ -34,8 +34,8 @@ from cub.git.process import run_git, try_git
 from cub.git.worktree import list_ignored_paths, read_head
 from cub.harness.base import Harness
 from cub.place.checkout import Checkout
+from cub.place.commits import make_commit, make_internal_commit
 from cub.place.folder import PlaceFolder
-from cub.place.hooks import make_commit, make_internal_commit
 from cub.place.place import Place
 from cub.place.place_settings import Base, PlaceSettings
 from cub.store.store_paths import STORE_FILES
