@@ -9,6 +9,7 @@ from cub.edit.blocks import Block
 from cub.edit.document import Document
 from cub.edit.sections import Section, find_section
 
+_MAX_BLOCK_LINES = 1000  # a block with more lines is not parsed again if possible
 _PROBE = b"\n\n<!-- end -->\n"
 
 
@@ -28,15 +29,15 @@ def find_fault(
         return "the managed section would not carry its own digest"
     old_span = (old.start, old.end) if old else (new_span[0], new_span[0])
     around = _find_common_boundaries(before, old_span, after, new_span)
-    new_blocks = after.boundaries.parse_blocks_between(around.above, around.below[1])
+    new_blocks = after.boundaries.parse_blocks_between(around.above[1], around.below[1])
     inside = [b for b in new_blocks if new.start <= b.start < new.end]
     if not any(block.kind == "heading_open" for block in inside):
         return "the managed section's heading would not render"
-    old_blocks = before.boundaries.parse_blocks_between(around.above, around.below[0])
+    old_blocks = before.boundaries.parse_blocks_between(around.above[0], around.below[0])
     if not _are_blocks_equal(old_blocks, old_span, new_blocks, new_span):
         return "the text outside the managed section would render differently"
     is_rest_equal = _get_rest(before, around.below[0]) == _get_rest(after, around.below[1])
-    if not is_rest_equal or not _is_top_equal(before, after, around.above):
+    if not is_rest_equal or not _is_top_equal(before, after, around.above[0]):
         return "the text outside the managed section would not stay as it is"
     return ""
 
@@ -54,15 +55,14 @@ def describe_open_block(document: Document) -> str:
 
 
 class _Around(NamedTuple):
-    above: int
+    above: tuple[int, int]
     below: tuple[int, int]
 
 
 def _find_common_boundaries(
     before: Document, old_span: tuple[int, int], after: Document, new_span: tuple[int, int]
 ) -> _Around:
-    """Return boundaries around both spans: the same one above, with the same lines above it."""
-    above = before.boundaries.find_at_or_above(max(0, old_span[0] - 1))
+    above = _find_above(before, old_span[0], after, new_span[0])
     shift = new_span[1] - old_span[1]
     old = before.boundaries.find_at_or_below(old_span[1])
     while (new := after.boundaries.find_at_or_below(old + shift)) != old + shift:
@@ -70,6 +70,19 @@ def _find_common_boundaries(
             return _Around(above, (old, len(after.boundaries)))
         old = before.boundaries.find_at_or_below(new - shift)
     return _Around(above, (old, new))
+
+
+def _find_above(before: Document, old_line: int, after: Document, new_line: int) -> tuple[int, int]:
+    """Return a boundary with the same lines above it; after a very long block, the edge itself."""
+    start = before.boundaries.find_at_or_above(max(0, old_line - 1))
+    if (
+        old_line - start > _MAX_BLOCK_LINES
+        and before.boundaries.find_at_or_above(old_line) == old_line
+    ):
+        below = after.boundaries.find_at_or_below(new_line)
+        if not b"".join(after.lines[new_line:below]).strip():
+            return old_line, below
+    return start, start
 
 
 def _is_top_equal(before: Document, after: Document, lines: int) -> bool:
