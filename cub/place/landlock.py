@@ -39,50 +39,41 @@ class _Function(_ctypes.CFuncPtr):
     _restype_ = _Int
 
 
-class CLibrary:
-    """Call functions of the C library that Python lacks; an OSError says why one failed.
+def call_c(name: str, *words: int | bytes | None, path: str | None = None) -> int:
+    """Call a function of the C library that Python lacks; a structure is passed as its bytes.
 
-    A structure is passed as its bytes.
+    Raises OSError, about `path` if there is one.
     """
-
-    def __init__(self) -> None:
-        self._library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program
-
-    def call(self, name: str, *words: int | bytes | None) -> int:
-        """Call a function by its name. Raises OSError."""
-        function = _Function(_ctypes.dlsym(self._library, name))
-        result: int = function(*(_Long(one) if isinstance(one, int) else one for one in words))
-        if result < 0:
-            number = _ctypes.get_errno()
-            raise OSError(number, f"{name}: {os.strerror(number).lower()}")
-        return result
-
-    def syscall(self, number: int, *words: int | bytes | None) -> int:
-        """Make a system call. Raises OSError."""
-        return self.call("syscall", number, *words)
+    library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program
+    function = _Function(_ctypes.dlsym(library, name))
+    result: int = function(*(_Long(one) if isinstance(one, int) else one for one in words))
+    if result < 0:
+        number = _ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number).lower()}", path)
+    return result
 
 
-def find_landlock_abi(library: CLibrary) -> int:
+def find_landlock_abi() -> int:
     """Return the version of Landlock that this kernel offers; 0 if there is none of use."""
     try:
-        version = library.syscall(_CREATE_RULESET, None, 0, _ASK_VERSION)
+        version = call_c("syscall", _CREATE_RULESET, None, 0, _ASK_VERSION)
     except OSError:
         return 0
     return version if version >= _MIN_ABI else 0
 
 
-def restrict_process(library: CLibrary, writable: Iterable[str]) -> None:
+def restrict_process(writable: Iterable[str]) -> None:
     """Forbid this process to write except below these paths; missing ones are skipped.
 
     Where the kernel can, also forbid signals and abstract sockets to outside. Raises OSError.
     """
-    if not (abi := find_landlock_abi(library)):
+    if not (abi := find_landlock_abi()):
         raise OSError(0, "Landlock is missing or too old")
     rights = _CHANGE | (_TRUNCATE if abi >= _TRUNCATE_ABI else 0)
     try:
-        rules = _create_ruleset(library, rights, 0, _SOCKETS | _SIGNALS)
+        rules = _create_ruleset(rights, 0, _SOCKETS | _SIGNALS)
     except OSError:  # no version tells for sure: distributions port single features back
-        rules = _create_ruleset(library, rights)
+        rules = _create_ruleset(rights)
     for path in writable:
         try:
             file = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -91,27 +82,27 @@ def restrict_process(library: CLibrary, writable: Iterable[str]) -> None:
         is_folder = stat.S_ISDIR(os.fstat(file).st_mode)
         allowed = rights if is_folder else rights & (_WRITE | _TRUNCATE)
         rule = allowed.to_bytes(8, sys.byteorder) + file.to_bytes(4, sys.byteorder)
-        library.syscall(_ADD_RULE, rules, 1, rule, 0)
+        call_c("syscall", _ADD_RULE, rules, 1, rule, 0)
         os.close(file)
-    _apply_ruleset(library, rules)
+    _apply_ruleset(rules)
 
 
-def forbid_abstract_sockets(library: CLibrary) -> None:
+def forbid_abstract_sockets() -> None:
     """Forbid abstract sockets of processes outside, if the kernel can: no mount hides them."""
     try:
-        rules = _create_ruleset(library, 0, 0, _SOCKETS)
+        rules = _create_ruleset(0, 0, _SOCKETS)
     except OSError:
         return
-    _apply_ruleset(library, rules)
+    _apply_ruleset(rules)
 
 
-def _create_ruleset(library: CLibrary, *fields: int) -> int:
+def _create_ruleset(*fields: int) -> int:
     """Create a ruleset by its first fields: rights to files, to the network, and scopes."""
     data = b"".join(field.to_bytes(8, sys.byteorder) for field in fields)
-    return library.syscall(_CREATE_RULESET, data, len(data), 0)
+    return call_c("syscall", _CREATE_RULESET, data, len(data), 0)
 
 
-def _apply_ruleset(library: CLibrary, rules: int) -> None:
-    library.call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    library.syscall(_RESTRICT_SELF, rules, 0)
+def _apply_ruleset(rules: int) -> None:
+    call_c("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    call_c("syscall", _RESTRICT_SELF, rules, 0)
     os.close(rules)

@@ -10,7 +10,7 @@ import errno
 import os
 import sys
 
-from cub.place.landlock import CLibrary, forbid_abstract_sockets, restrict_process
+from cub.place.landlock import call_c, forbid_abstract_sockets, restrict_process
 from cub.place.mounts import build_view
 
 TYPE_CHECKING = False
@@ -72,19 +72,18 @@ class _Launcher:
 
     def __init__(self, mounts: Sequence[Mount], folder: str, argv: list[str]) -> None:
         self.mounts, self.folder, self.argv = mounts, folder, argv
-        self.library = CLibrary()
         self.is_root = os.geteuid() == 0
         # Not Python's own environment: that has LC_CTYPE added.
         with open("/proc/self/environ", "rb") as file:
             pairs = file.read().split(b"\0")[:-1]
         self.environ = {name: value for name, _, value in (pair.partition(b"=") for pair in pairs)}
-        self.library.syscall(_CLOSE_RANGE, 3, 0xFFFFFFFF, 0)
+        call_c("syscall", _CLOSE_RANGE, 3, 0xFFFFFFFF, 0)
 
     def run_restricted(self) -> NoReturn:
         """Become the command, which can write to the targets alone."""
         if self.is_root:
             self._drop_capabilities()
-        restrict_process(self.library, [target for _, _, target in self.mounts])
+        restrict_process([target for _, _, target in self.mounts])
         self._exec()
 
     def run_in_namespaces(self) -> NoReturn:
@@ -111,12 +110,12 @@ class _Launcher:
         """Enter new namespaces; files that are made inside belong to the same user outside."""
         user, group = os.geteuid(), os.getegid()
         try:
-            self.library.call("unshare", _NEW_NAMESPACES)
+            call_c("unshare", _NEW_NAMESPACES)
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise
             raise OSError(errno.ENOSPC, "unshare: there may be no more namespaces") from error
-        self.library.call("prctl", _PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
+        call_c("prctl", _PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
         for name, text in (
             ("setgroups", "deny"),
             ("uid_map", f"{user or _INNER_USER} {user} 1"),
@@ -129,13 +128,13 @@ class _Launcher:
     def _run_first_process(self, life: int, result: int) -> NoReturn:
         """Build the view, start the command in a session of its own, and reap until that ends."""
         try:
-            self.library.call("prctl", _PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
+            call_c("prctl", _PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
             self._stop_without_parent(life)
-            build_view(self.library, self.mounts, self.is_root)
+            build_view(self.mounts, self.is_root)
             os.chdir("/")
-            forbid_abstract_sockets(self.library)
+            forbid_abstract_sockets()
             self._drop_capabilities()
-            self.library.call("prctl", _DUMPABLE, 0, 0, 0, 0)  # nobody inside may look into it
+            call_c("prctl", _DUMPABLE, 0, 0, 0, 0)  # nobody inside may look into it
         except OSError as error:
             _fail(error)
         if not (pid := os.fork()):
@@ -162,14 +161,14 @@ class _Launcher:
 
     def _drop_capabilities(self) -> None:
         """Give up every capability for good, and what setuid programs give."""
-        self.library.call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        call_c("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         for number in range(_MOST_CAPABILITIES):
             try:
-                self.library.call("prctl", _DROP_BOUND, number, 0, 0, 0)
+                call_c("prctl", _DROP_BOUND, number, 0, 0, 0)
             except OSError:  # this kernel has fewer
                 break
         header = _CAPABILITIES_VERSION.to_bytes(4, sys.byteorder) + bytes(4)
-        self.library.call("capset", header, bytes(24))
+        call_c("capset", header, bytes(24))
 
     def _exec(self) -> NoReturn:
         """Become the command."""
@@ -189,7 +188,7 @@ class _Launcher:
         """Exit as a process with this wait status did."""
         code = os.waitstatus_to_exitcode(status)
         if code < 0:
-            self.library.call("prctl", _DUMPABLE, 0, 0, 0, 0)  # no second core file
+            call_c("prctl", _DUMPABLE, 0, 0, 0, 0)  # no second core file
             if -code != signal.SIGKILL:
                 signal.signal(-code, signal.SIG_DFL)
             os.kill(os.getpid(), -code)

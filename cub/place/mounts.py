@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 
-from cub.place.landlock import CLibrary
+from cub.place.landlock import call_c
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,54 +46,52 @@ def list_proc_covers() -> list[str]:
     return [path for name in _ROOT_PROC if os.path.exists(path := f"/proc/{name}")]
 
 
-def build_view(library: CLibrary, mounts: Sequence[Mount], is_root: bool) -> None:
+def build_view(mounts: Sequence[Mount], is_root: bool) -> None:
     """Make all of the host read-only, and mount these, in their order. Raises OSError.
 
     Each is (action, source, target): `tmpfs` (its source is a mode), `read`, `write` or `layer`.
     All sources are opened first: a mount may cover them.
     """
-    library.call("mount", b"none", b"/", None, _PRIVATE, None)
-    sources = [
-        None if action == "tmpfs" else _Tree(library, source) for action, source, _ in mounts
-    ]
+    call_c("mount", b"none", b"/", None, _PRIVATE, None)
+    sources = [None if action == "tmpfs" else _Tree(source) for action, source, _ in mounts]
     lower = [
         os.open(source, os.O_PATH) if action == "layer" else -1 for action, source, _ in mounts
     ]
-    devices = [(_Tree(library, name), name) for name in (list_devices(is_root) if is_root else ())]
-    _set_attributes(library, _HERE, b"/", _READ_ONLY)
+    devices = [(_Tree(name), name) for name in (list_devices(is_root) if is_root else ())]
+    _set_attributes(_HERE, b"/", _READ_ONLY)
     if devices:
-        _cover_devices(library, devices)
-    _mount_terminals(library)
-    _mount(library, b"proc", "/proc", _NO_SUID_DEV_EXEC)
+        _cover_devices(devices)
+    _mount_terminals()
+    _mount(b"proc", "/proc", _NO_SUID_DEV_EXEC)
     for path in list_proc_covers() if is_root else ():
-        _mount_read_only(_Tree(library, path), path)
+        _mount_read_only(_Tree(path), path)
     for (action, mode, target), tree, file in zip(mounts, sources, lower, strict=True):
         if tree is None:
             _make_target(target, is_folder=True)
-            _mount(library, b"tmpfs", target, _NO_SUID_DEV, f"mode={mode}")
+            _mount(b"tmpfs", target, _NO_SUID_DEV, f"mode={mode}")
         elif action == "write":
             tree.mount(target)
-        elif action == "read" or not _mount_layer(library, file, target):
+        elif action == "read" or not _mount_layer(file, target):
             _mount_read_only(tree, target)
             if action == "layer":
-                _mount_caches(library, target)
+                _mount_caches(target)
 
 
-def _cover_devices(library: CLibrary, devices: Sequence[tuple[_Tree, str]]) -> None:
+def _cover_devices(devices: Sequence[tuple[_Tree, str]]) -> None:
     """Leave only these devices usable: without that, root outside may write to disks."""
-    tree = _Tree(library, "/dev")
+    tree = _Tree("/dev")
     tree.set_attributes(_READ_ONLY | _NO_DEVICES)
     tree.mount("/dev")
     for device, name in devices:
         device.mount(name)
 
 
-def _mount_terminals(library: CLibrary) -> None:
+def _mount_terminals() -> None:
     """Give pseudo-terminals of its own: those of the host can be written to."""
     if os.path.isdir("/dev/pts"):
-        _mount(library, b"devpts", "/dev/pts", _NO_SUID_EXEC, "ptmxmode=0666,mode=620")
+        _mount(b"devpts", "/dev/pts", _NO_SUID_EXEC, "ptmxmode=0666,mode=620")
         if os.path.exists("/dev/ptmx") and not os.path.islink("/dev/ptmx"):
-            _Tree(library, "/dev/pts/ptmx").mount("/dev/ptmx")
+            _Tree("/dev/pts/ptmx").mount("/dev/ptmx")
 
 
 def _mount_read_only(tree: _Tree, target: str) -> None:
@@ -101,10 +99,10 @@ def _mount_read_only(tree: _Tree, target: str) -> None:
     tree.mount(target)
 
 
-def _mount_layer(library: CLibrary, lower: int, target: str) -> bool:
+def _mount_layer(lower: int, target: str) -> bool:
     """Mount a folder so that what is written goes to memory; False if the kernel refuses it."""
     _make_target(target, is_folder=True)
-    _mount(library, b"tmpfs", target, _NO_SUID_DEV)
+    _mount(b"tmpfs", target, _NO_SUID_DEV)
     files = [lower]
     for name in ("upper", "work"):
         os.mkdir(f"{target}/{name}")
@@ -112,14 +110,13 @@ def _mount_layer(library: CLibrary, lower: int, target: str) -> bool:
     options = "lowerdir={},upperdir={},workdir={},userxattr"
     try:
         _mount(
-            library,
             b"overlay",
             target,
             _NO_SUID_DEV,
             options.format(*(f"/proc/self/fd/{file}" for file in files)),
         )
     except OSError:
-        library.call("umount", os.fsencode(target))
+        call_c("umount", os.fsencode(target))
         return False
     finally:
         for file in files:
@@ -127,51 +124,42 @@ def _mount_layer(library: CLibrary, lower: int, target: str) -> bool:
     return True
 
 
-def _mount_caches(library: CLibrary, folder: str) -> None:
+def _mount_caches(folder: str) -> None:
     """Let tools write their caches into a folder of dependencies that is read-only."""
     for name in CACHES:
         if os.path.isdir(f"{folder}/{name}") and not os.path.islink(f"{folder}/{name}"):
-            _mount(library, b"tmpfs", f"{folder}/{name}", _NO_SUID_DEV)
+            _mount(b"tmpfs", f"{folder}/{name}", _NO_SUID_DEV)
 
 
-def _mount(library: CLibrary, kind: bytes, target: str, flags: int, options: str = "") -> None:
+def _mount(kind: bytes, target: str, flags: int, options: str = "") -> None:
     path, data = os.fsencode(target), options.encode() or None
-    try:
-        library.call("mount", kind, path, kind, flags, data)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, target) from error
+    call_c("mount", kind, path, kind, flags, data, path=target)
 
 
-def _set_attributes(library: CLibrary, folder: int, path: bytes, attributes: int) -> None:
+def _set_attributes(folder: int, path: bytes, attributes: int) -> None:
     """Set attributes of a mount and of all mounts in it."""
     flags = _RECURSIVE | (0 if path else _EMPTY_PATH)
     words = attributes.to_bytes(8, sys.byteorder) + bytes(24)  # set, clear, propagation, namespace
-    library.syscall(_MOUNT_SETATTR, folder, path, flags, words, len(words))
+    call_c("syscall", _MOUNT_SETATTR, folder, path, flags, words, len(words))
 
 
 class _Tree:
     """Hold a copy of a folder with all mounts in it, or of a file, that is to be mounted."""
 
-    def __init__(self, library: CLibrary, source: str) -> None:
-        self._library = library
-        try:
-            self.file = library.syscall(_OPEN_TREE, _HERE, os.fsencode(source), _CLONE_TREE)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, source) from error
+    def __init__(self, source: str) -> None:
+        words = (_OPEN_TREE, _HERE, os.fsencode(source), _CLONE_TREE)
+        self.file = call_c("syscall", *words, path=source)
         self.is_folder = stat.S_ISDIR(os.fstat(self.file).st_mode)
 
     def set_attributes(self, attributes: int) -> None:
         """Make it read-only, or without devices, with the mounts in it."""
-        _set_attributes(self._library, self.file, b"", attributes)
+        _set_attributes(self.file, b"", attributes)
 
     def mount(self, target: str) -> None:
         """Mount it at `target`, which is made if it is missing."""
         _make_target(target, self.is_folder)
-        path = os.fsencode(target)
-        try:
-            self._library.syscall(_MOVE_MOUNT, self.file, b"", _HERE, path, _FROM_FILE)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, target) from error
+        words = (_MOVE_MOUNT, self.file, b"", _HERE, os.fsencode(target), _FROM_FILE)
+        call_c("syscall", *words, path=target)
         os.close(self.file)
 
 
