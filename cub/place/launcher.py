@@ -127,6 +127,7 @@ class _Launcher:
 
     def _run_first_process(self, life: int, result: int) -> NoReturn:
         """Build the view, start the command in a session of its own, and reap until that ends."""
+        os.setpgid(0, 0)  # a signal to the launcher's group comes once, from there
         try:
             call_c("prctl", _PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
             self._stop_without_parent(life)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -18,6 +19,12 @@ from tests.place.walled import Walled, make_walled
 if os.name != "posix":
     pytest.skip("walls need Linux", allow_module_level=True)
 
+COUNT_INTERRUPTS = """
+from signal import *
+pthread_sigmask(SIG_BLOCK, [SIGINT])
+print("ready", flush=True)
+print(sigwait([SIGINT]).name, sigtimedwait([SIGINT], 0.1))
+"""
 STUBBORN = "trap '' INT TERM; echo ready; while :; do sleep 60; done"
 
 
@@ -75,6 +82,15 @@ def test_the_command_can_end_by_itself_when_asked(walled: Walled) -> None:
         running.terminate()
         assert b"".join(chunk.data for chunk in chunks if chunk.stream == "out") == b"ended\n"
     assert running.result.exit_code == 3
+
+
+def test_a_request_to_end_reaches_the_command_once(walled: Walled) -> None:
+    line = f"exec {sys.executable} -c '{COUNT_INTERRUPTS}'"
+    with RunningCommand(walled.make(line), TimeLimits(grace=(20, 20))) as running:
+        chunks = running.iter_output()
+        assert next(chunks) == OutputChunk("out", b"ready\n")
+        running.terminate()
+        assert b"".join(chunk.data for chunk in chunks if chunk.stream == "out") == b"SIGINT None\n"
 
 
 @pytest.mark.parametrize("word", ["end", "kill"])
