@@ -179,16 +179,14 @@ def test_the_recipe_of_a_language_has_the_map_show_its_definitions(tmp_path: Pat
         "(module (function_definition name: (identifier) @name body: (block) @body) @function)\n"
         "(module (expression_statement (assignment left: (identifier) @name @until)) @variable)\n"
     )
-    row = '    "starlark": "def f(): pass",'
-    copy.add(f"{tests}/test_definitions.py", '    "lua":', row)
     row = '    "starlark": b"def f(a):\\n    return [a, 1]\\n\\n",'
-    copy.add(f"{tests}/test_bounded_parser.py", '    "lua":', row)
+    copy.add("tests/repomap/grammar_names.py", '    "lua":', row)
     case = '"starlark", "def f(a):\\n  x = 1\\n_B = 2\\n", """\\\n'
     case += '        1 function f | def f(a)\n        3 -variable _B | _B\n        """'
-    copy.add(f"{tests}/test_definitions_dynamic.py", "CASES = [", f"    pytest.param({case}),")
+    copy.add(f"{tests}/definitions_dynamic.py", "CASES = [", f"    pytest.param({case}),")
 
     copy.add("docs/explanation/map.md", "| Lua |", "| Starlark | `bzl` `star` |")
-    names = ("test_definitions", "test_definitions_dynamic", "test_bounded_parser")
+    names = ("test_definitions", "test_bounded_parser")
     files = ["tests/docs/test_map_tables.py", *(f"{tests}/{name}.py" for name in names)]
     code, said = copy.check(files, "-k", "not hostile and not lost")  # which take seconds
     assert code == 0, said

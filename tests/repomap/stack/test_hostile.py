@@ -81,13 +81,13 @@ TABLES = (
     *test_node_files.TECHNOLOGIES.values(),
     *test_task_files.COMMANDS.values(),
 )
-TOLD = (
+MODULES = (
     test_c_cpp, test_cmake, test_containers, test_dotnet, test_elixir, test_go, test_gradle,
     test_infrastructure, test_maven, test_php, test_ruby, test_rust, test_scala, test_swift,
 )  # fmt: skip
 PROJECTS: list[Files] = [
     *(files for files, _ in TABLES),
-    *(files for module in TOLD for files, _ in module.CASES.values()),
+    *(files for module in MODULES for files, _ in module.CASES.values()),
 ]
 GOOD = [
     (found.readers, Manifest(found.path, dedent(str(files[found.path])), frozenset(files)))
@@ -150,7 +150,7 @@ def test_manifests_that_are_changed_at_random_can_be_read(
 
 
 def test_every_reader_has_a_good_manifest() -> None:
-    modules = {module.__name__.rpartition("test_")[2] for module in TOLD}
+    modules = {module.__name__.rpartition("test_")[2] for module in MODULES}
     seen = {number for numbers, _ in GOOD for number in numbers}
     for number, row in enumerate(load_table("manifests")["manifests"]):
         if row.get("read", "").partition(".")[0] in modules:
