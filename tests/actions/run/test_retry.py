@@ -247,6 +247,14 @@ def test_no_dollars_at_all_begin_nothing(bakery: Shop) -> None:
     assert (done.outcomes, done.end["end"], bakery.status()) == ([], "budget", "open")
 
 
+def test_so_many_attempts_and_no_more(bakery: Shop) -> None:
+    bakery.open_folder()
+    bakery.add_tasks(3)
+    done = bakery.run_agent(_at_first("exit 1"), iterations=2)
+    assert (done.outcomes, done.end["end"]) == (["harness_exit", "ok"], "iterations")
+    assert done.end["attempts"] == 2
+
+
 @pytest.mark.parametrize(("shell", "ok"), [(_MAKE, True), ("exit 1", False)])
 def test_once_is_one_attempt(bakery: Shop, shell: str, ok: bool) -> None:
     bakery.add_tasks(2)
