@@ -143,7 +143,7 @@ def test_a_file_that_may_not_be_read_is_a_known_error(root: Path, unprivileged: 
     (root / "a.md").write_bytes(b"x")
     (root / "a.md").chmod(0)
     code = (
-        "from pathlib import Path; from cub.files import read_file; "
+        "from pathlib import Path; from cub.files.read_files import read_file; "
         f"read_file(Path({str(root)!r}), 'a.md')"
     )
     done = subprocess.run(

@@ -192,7 +192,7 @@ def test_a_folder_that_is_no_repository_is_a_known_error(tmp_path: Path) -> None
 
 def test_git_that_is_not_there_is_a_known_error(tmp_path: Path, home: Path) -> None:
     code = (
-        "from pathlib import Path; from cub.git import ObjectReader as Objects\n"
+        "from pathlib import Path; from cub.git.objects import ObjectReader as Objects\n"
         f"with Objects(Path({str(tmp_path)!r})): pass"
     )
     done = subprocess.run(

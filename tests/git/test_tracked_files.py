@@ -78,7 +78,7 @@ def test_a_hook_is_told_the_same(project: Path, tmp_path: Path, home: Path, link
         git(project, "worktree", "add", "-q", str(tree))
     script = tmp_path / "ask.py"
     script.write_text(
-        "import json, pathlib\nfrom cub.git import list_tracked_files as tracked\n"
+        "import json, pathlib\nfrom cub.git.tracked_files import list_tracked_files as tracked\n"
         f"found = [tracked(pathlib.Path(p)) for p in ({str(tree)!r}, {str(tree / 'c')!r})]\n"
         f"pathlib.Path({str(told)!r}).write_text(json.dumps(found))\n"
     )
