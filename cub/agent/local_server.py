@@ -59,7 +59,10 @@ def _find_local_server(base_url: str) -> HTTPConnection | None:
 
 def _list_models(connection: HTTPConnection, endpoint: ModelEndpoint) -> list[str]:
     """Return the names that the server lists; [] if it has no such list."""
-    path = f"{urlsplit(endpoint.base_url).path.rstrip('/')}/models"
+    address = urlsplit(endpoint.base_url)
+    if address.scheme != "http":  # the key must not be sent to the port of HTTPS in clear
+        return []
+    path = f"{address.path.rstrip('/')}/models"
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     try:
         connection.request("GET", path, headers=headers)

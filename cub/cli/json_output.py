@@ -52,7 +52,7 @@ def agents_to_json(
             "installed": not overview.agent.problem,
             "version": overview.agent.version or None,
             "oldest_version": overview.agent.harness.facts.oldest_version or None,
-            "install": overview.agent.harness.facts.installation or None,
+            "install": overview.agent.harness.installation or None,
             "tokens": overview.tokens if overview.sources else None,
             "fix": overview.fix or None,
             "sources": [

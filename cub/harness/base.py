@@ -123,6 +123,11 @@ class Harness(ABC):
         """Return the name that a person gave it."""
         return self.facts.name
 
+    @property
+    def installation(self) -> str:
+        """Return the command that installs it; "" if cub knows none."""
+        return self.facts.installation
+
     @abstractmethod
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command for an attempt.

@@ -63,11 +63,6 @@ class NativeHarness(Harness):
         return {**self.default_environ, **self.options.environ}
 
     @property
-    def installation(self) -> str:
-        """Return the command that installs the agent."""
-        return self.facts.installation
-
-    @property
     def reads(self) -> str:
         """Return the agent's name: it reads what its table says."""
         return self.facts.name

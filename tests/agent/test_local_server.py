@@ -52,6 +52,12 @@ def test_a_model_that_the_server_lists_passes() -> None:
     assert asked == ["/v1/models Bearer key-1"] * 3
 
 
+def test_a_server_of_https_gets_no_key_in_clear() -> None:
+    with serve(list_models("llama")) as (url, asked):
+        check_local_server(ModelEndpoint("qwen3", f"https{url[4:]}", "key-1"), lists_models=True)
+    assert asked == []
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [("qwen3:latst", "did you mean qwen3:latest?"), ("xyz", "choose from qwen3:latest")],

@@ -326,9 +326,10 @@ def _agents(scene: Scene) -> None:
     with pytest.MonkeyPatch.context() as here:
         programs = install_fake_claude(scene.folder / "programs")
         here.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-        claude, codex, *_, mine = scene.json("agents", root, "agents")["agents"]
+        claude, codex, *_, own, mine = scene.json("agents", root, "agents")["agents"]
         assert [claude["installed"], codex["installed"]] == [True, False]
         assert (mine["tokens"], mine["install"]) == (None, None)
+        assert (own["name"], own["install"].rstrip("'")[-7:]) == ("builtin", "[agent]")
         (seen,) = scene.json("agent-proofs", root, "agents", "prove", "claude")["agents"]
         assert (seen["name"], seen["ok"], seen["left_out"]) == ("claude", True, [".mcp.json"])
         missing = scene.json("agent-proofs", root, "agents", "prove", "codex", code=1)

@@ -128,7 +128,7 @@ def _format_version(agent: InstalledAgent) -> str:
 
 def _suggest(overview: AgentOverview) -> str:
     if overview.agent.problem:
-        return overview.agent.harness.facts.installation or overview.agent.problem
+        return overview.agent.harness.installation or overview.agent.problem
     return overview.fix
 
 
