@@ -49,7 +49,7 @@ def test_each_command_is_known_to_write_or_to_read_only() -> None:
 
 def test_each_plan_that_is_carried_out_is_killed_somewhere_here() -> None:
     imports = re.compile(
-        r"from cub\.(?:cli\.plan_command|files) import (?:\([^)]*|.*)"
+        r"from cub\.(?:cli\.plan_command|files\.apply) import (?:\([^)]*|.*)"
         r"\b(?:run_plan_command|apply_plan)\b"
     )
     found = {path.stem for path in PACKAGE.rglob("*.py") if imports.search(path.read_text("utf-8"))}
