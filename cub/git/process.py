@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -41,6 +42,10 @@ _WORKING = (
     "core.checkStat=default", "core.trustctime=true",
     "submodule.recurse=false", "gc.auto=0", "maintenance.auto=false",
 )  # fmt: skip
+# The command of a filter may be a whole launcher; git's fatal line has the name of the filter.
+_FILTER_ERROR = re.compile(
+    r"^error: [\w ]*external filter '.*?'(?: failed(?: -?\d+)?)?$\n?", re.MULTILINE | re.DOTALL
+)
 
 
 class GitResult(NamedTuple):
@@ -141,7 +146,8 @@ def try_git(
 
 def make_git_error(verb: str, result: GitResult) -> CubError:
     """Make the error for a git that failed, from the first fatal line on its stderr."""
-    lines = decode_output(result.stderr).strip().splitlines() or [f"exit code {result.exit_code}"]
+    text = _FILTER_ERROR.sub("", decode_output(result.stderr)).strip()
+    lines = text.splitlines() or [f"exit code {result.exit_code}"]
     first = next((line for line in lines if line.startswith("fatal: ")), lines[0])
     return CubError(
         f"git {verb} failed: {first.removeprefix('fatal: ')}",

@@ -137,4 +137,4 @@ def describe_error(error: CubError | OSError) -> str:
     """Return an error in one line, as the reason of a failure."""
     if isinstance(error, OSError):
         error = make_os_error(error, str(error.filename or ""), "cannot be used")
-    return " ".join([str(error), *error.details])
+    return "; ".join([str(error), *error.details])

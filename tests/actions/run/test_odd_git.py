@@ -106,6 +106,20 @@ def test_the_section_that_init_wrote_needs_no_commit_before_a_run(bakery: Shop) 
     assert bakery.dirt() == " M AGENTS.md\n"
 
 
+@pytest.mark.parametrize("size", [5, 3_000_000], ids=["a small file", "more than a pipe holds"])
+def test_a_filter_that_is_missing_is_named_without_the_launcher(bakery: Shop, size: int) -> None:
+    """Git's own words quote the whole command, which has the walls in it."""
+    bakery.write(".gitattributes", "*.ipynb filter=strip\n")
+    bakery.commit()
+    git(bakery.root, "config", "filter.strip.clean", "no-such-strip %f")
+    git(bakery.root, "config", "filter.strip.required", "true")
+    done = bakery.run_agent(f"head -c {size} /dev/zero > new.ipynb")
+    reason = done.of("attempt_end")[0]["fail"]["reason"]
+    assert reason.startswith("git update-index failed: new.ipynb: clean filter 'strip' failed; ")
+    assert "no-such-strip" in reason
+    assert "launcher" not in reason
+
+
 @pytest.mark.parametrize("name", ["bake", "bake/{date}"])
 def test_a_branch_gets_the_commits_and_is_not_checked_out(bakery: Shop, name: str) -> None:
     bakery.write("kept.txt", "edited\n")
