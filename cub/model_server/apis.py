@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
-from cub.json_values import get_object, list_objects
+from cub.json_values import JsonObject, get_object, list_objects
 from cub.model_server.exchange import (
     ModelTurn,
     RecordedRequest,
@@ -26,22 +26,17 @@ _SUGGESTION = "[SUGGESTION MODE"
 def parse_messages_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
     """Return what a request has; one without tools, or for a single token, is a side request."""
     texts = list_message_texts(list_objects(body, "messages"))
-    tools = {
-        str(tool.get("name")): get_object(tool, "input_schema")
-        for tool in list_objects(body, "tools")
-    }
+    tools = _map_tools(list_objects(body, "tools"), "input_schema")
     is_suggestion = any(text.startswith(_SUGGESTION) for text in texts[-1:])
     is_side_request = not tools or body.get("max_tokens") == 1 or is_suggestion
     texts = (*iterate_texts(body.get("system")), *texts)
     return RecordedRequest(path, body, texts, tools, is_side_request)
 
 
-def render_messages_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
-    """Return a message as JSON, or as the events that build it."""
-    message = _build_message(turn)
-    if is_streamed:
-        return render_stream(_build_message_events(message), named=True)
-    return [json.dumps(message).encode()]
+def _map_tools(tools: Iterable[JsonObject], *keys: str) -> dict[str, JsonObject]:
+    """Return the schemas of tools by their names; each is below the first key that has one."""
+    schemas = ((tool, (get_object(tool, key) for key in keys)) for tool in tools)
+    return {str(tool.get("name")): next(filter(None, found), {}) for tool, found in schemas}
 
 
 def _build_message(turn: ModelTurn) -> dict[str, Any]:
@@ -68,7 +63,8 @@ def _build_message(turn: ModelTurn) -> dict[str, Any]:
     }
 
 
-def _build_message_events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _build_message_events(turn: ModelTurn) -> Iterator[dict[str, Any]]:
+    message = _build_message(turn)
     start = {**message, "content": [], "stop_reason": None}
     start["usage"] = {**message["usage"], "output_tokens": 1}
     yield {"type": "message_start", "message": start}
@@ -93,32 +89,36 @@ def _build_message_events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
 # Requests without tools that are not the work itself: opencode's title; aider's commit message and
 # summary. aider works without tools.
 _SIDE_PROMPTS = ("title generator", "commit message", "*Briefly* summarize")
-_CHAT_REASONS = {"max_tokens": "length", "refusal": "content_filter"}
 _CHAT_END = b"data: [DONE]\n\n"
+_CHAT_REASONS = {"max_tokens": "length", "refusal": "content_filter"}
 
 
 def parse_chat_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
     """Return what a request has; one without tools may be a side request."""
     messages = list(list_objects(body, "messages"))
-    functions = [get_object(tool, "function") for tool in list_objects(body, "tools")]
-    tools = {str(one.get("name")): get_object(one, "parameters") for one in functions}
+    functions = (get_object(tool, "function") for tool in list_objects(body, "tools"))
+    tools = _map_tools(functions, "parameters")
     system = [one for one in messages if one.get("role") in ("system", "developer")]
     head = "\n".join(iterate_texts(system))[:1000]
     is_side_request = not tools and any(phrase in head for phrase in _SIDE_PROMPTS)
     return RecordedRequest(path, body, list_message_texts(messages), tools, is_side_request)
 
 
-def render_chat_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
-    """Return a completion as JSON, or as its chunks."""
-    reason = _CHAT_REASONS.get(turn.reply.stop_reason) or ("tool_calls" if turn.calls else "stop")
-    if is_streamed:
-        ends = [*((delta, None) for delta in _build_deltas(turn)), ({}, reason)]
-        chunks = [_build_chunk(turn, {"delta": d, "finish_reason": end}) for d, end in ends]
-        return [*render_stream(chunks, named=False), _CHAT_END]
+def _build_completion(turn: ModelTurn) -> dict[str, Any]:
     calls = [_build_call(turn, index, call) for index, call in enumerate(turn.calls)]
     message = {"role": "assistant", "content": turn.text} | ({"tool_calls": calls} if calls else {})
-    choice = {"message": message, "finish_reason": reason}
-    return [json.dumps(_build_chunk(turn, choice, "chat.completion")).encode()]
+    choice = {"message": message, "finish_reason": _get_chat_reason(turn)}
+    return _build_chunk(turn, choice, "chat.completion")
+
+
+def _build_chunks(turn: ModelTurn) -> Iterator[dict[str, Any]]:
+    for delta in _build_deltas(turn):
+        yield _build_chunk(turn, {"delta": delta, "finish_reason": None})
+    yield _build_chunk(turn, {"delta": {}, "finish_reason": _get_chat_reason(turn)})
+
+
+def _get_chat_reason(turn: ModelTurn) -> str:
+    return _CHAT_REASONS.get(turn.reply.stop_reason) or ("tool_calls" if turn.calls else "stop")
 
 
 def _build_call(turn: ModelTurn, index: int, call: ScriptedCall) -> dict[str, Any]:
@@ -164,21 +164,11 @@ def parse_gemini_request(path: str, body: Mapping[str, Any]) -> RecordedRequest:
     """Return what a request has; one without tools is a side request."""
     contents = list_message_texts(list_objects(body, "contents"))
     texts = (*iterate_texts(body.get("systemInstruction")), *contents)
-    tools = {
-        str(tool.get("name")): get_object(tool, "parametersJsonSchema")
-        or get_object(tool, "parameters")
-        for group in list_objects(body, "tools")
-        for tool in list_objects(group, "functionDeclarations")
-    }
+    groups = (list_objects(group, "functionDeclarations") for group in list_objects(body, "tools"))
+    tools = _map_tools(chain.from_iterable(groups), "parametersJsonSchema", "parameters")
     model, _, method = path.rpartition("/")[2].partition(":")
     full = {**body, "model": model, "stream": method == "streamGenerateContent"}
     return RecordedRequest(path, full, texts, tools, is_side_request=not tools)
-
-
-def render_gemini_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
-    """Return a reply as JSON, or as one event."""
-    reply = _build_gemini_reply(turn)
-    return render_stream([reply], named=False) if is_streamed else [json.dumps(reply).encode()]
 
 
 def _build_gemini_reply(turn: ModelTurn) -> dict[str, Any]:
@@ -208,19 +198,8 @@ def parse_responses_request(path: str, body: Mapping[str, Any]) -> RecordedReque
     prompt = {"role": "user", "content": body.get("input")}
     items = list_message_texts([*list_objects(body, "input")] or [prompt])
     texts = (*iterate_texts(body.get("instructions")), *items)
-    tools = {
-        str(tool.get("name")): get_object(tool, "parameters")
-        for tool in list_objects(body, "tools")
-    }
+    tools = _map_tools(list_objects(body, "tools"), "parameters")
     return RecordedRequest(path, body, texts, tools, is_side_request=not tools)
-
-
-def render_responses_turn(turn: ModelTurn, is_streamed: bool) -> list[bytes]:
-    """Return a response as JSON, or as the events that build it."""
-    response = _build_response(turn)
-    if is_streamed:
-        return render_stream(_build_response_events(response), named=True)
-    return [json.dumps(response).encode()]
 
 
 def _build_response(turn: ModelTurn) -> dict[str, Any]:
@@ -253,7 +232,8 @@ def _build_response(turn: ModelTurn) -> dict[str, Any]:
     }
 
 
-def _build_response_events(response: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _build_response_events(turn: ModelTurn) -> Iterator[dict[str, Any]]:
+    response = _build_response(turn)
     start = {**response, "status": "in_progress", "output": [], "usage": None}
     yield {"type": "response.created", "response": start}
     for index, item in enumerate(response["output"]):
@@ -275,20 +255,34 @@ def _build_response_events(response: dict[str, Any]) -> Iterator[dict[str, Any]]
 
 
 class ModelApi(NamedTuple):
-    """Hold an API: the paths that ask for a reply, and how to read and write its messages."""
+    """Hold an API: the pattern of paths that ask for a reply, and how to read and write messages.
 
-    path: re.Pattern[str]
+    A reply is one object, or the events that build it, with `end` after the last one.
+    """
+
+    path: str
     parse: Callable[[str, Mapping[str, Any]], RecordedRequest]
-    render_turn: Callable[[ModelTurn, bool], list[bytes]]
+    build_reply: Callable[[ModelTurn], dict[str, Any]]
+    build_events: Callable[[ModelTurn], Iterable[dict[str, Any]]]
+    end: bytes = b""
+
+    def render_turn(self, turn: ModelTurn, is_streamed: bool) -> list[bytes]:
+        """Return a reply as JSON, or as server-sent events."""
+        if not is_streamed:
+            return [json.dumps(self.build_reply(turn)).encode()]
+        return [*render_stream(self.build_events(turn)), *filter(None, [self.end])]
 
 
 APIS = (
-    ModelApi(re.compile(r".*/messages"), parse_messages_request, render_messages_turn),
+    ModelApi(r".*/messages", parse_messages_request, _build_message, _build_message_events),
     ModelApi(
-        re.compile(r".*/models/[^/]+:(streamGenerateContent|generateContent)"),
+        r".*/models/[^/]+:(streamGenerateContent|generateContent)",
         parse_gemini_request,
-        render_gemini_turn,
+        _build_gemini_reply,
+        lambda turn: [_build_gemini_reply(turn)],
     ),
-    ModelApi(re.compile(r".*/responses"), parse_responses_request, render_responses_turn),
-    ModelApi(re.compile(r".*/chat/completions"), parse_chat_request, render_chat_turn),
+    ModelApi(r".*/responses", parse_responses_request, _build_response, _build_response_events),
+    ModelApi(
+        r".*/chat/completions", parse_chat_request, _build_completion, _build_chunks, _CHAT_END
+    ),
 )

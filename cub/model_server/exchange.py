@@ -135,12 +135,8 @@ def cut_text(text: str) -> Iterator[str]:
     yield from (text[start : start + size] for start in range(0, len(text), size))
 
 
-def render_stream(events: Iterable[Mapping[str, Any]], named: bool) -> list[bytes]:
-    """Return server-sent events; `named` ones have their type as name too."""
-    return [
-        (f"event: {event['type']}\n" if named else "").encode()
-        + b"data: "
-        + json.dumps(event).encode()
-        + b"\n\n"
-        for event in events
-    ]
+def render_stream(events: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    """Yield server-sent events; those with a type have it as their name, too."""
+    for event in events:
+        name = f"event: {event['type']}\n" if "type" in event else ""
+        yield f"{name}data: {json.dumps(event)}\n\n".encode()

@@ -31,8 +31,8 @@ _MODELS = {"object": "list", "data": [], "models": [], "has_more": False}
 
 # Requests to count tokens: agents do it to know how full their context is.
 _COUNTERS = (
-    (re.compile(r".*/messages/count_tokens"), "input_tokens"),
-    (re.compile(r".*/models/[^/]+:countTokens"), "totalTokens"),
+    (r".*/messages/count_tokens", "input_tokens"),
+    (r".*/models/[^/]+:countTokens", "totalTokens"),
 )
 
 
@@ -146,8 +146,8 @@ class ModelHandler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a request for a reply, or to count tokens."""
         path = self._get_path()
-        api = next((one for one in APIS if one.path.fullmatch(path)), None)
-        counters = [name for pattern, name in _COUNTERS if pattern.fullmatch(path)]
+        api = next((one for one in APIS if re.fullmatch(one.path, path)), None)
+        counters = [name for pattern, name in _COUNTERS if re.fullmatch(pattern, path)]
         try:
             body = self._read_body()
             request = api.parse(path, body) if api else None

@@ -47,7 +47,7 @@ def _send(*messages: Message, system: str = "Be brief.") -> Any:
 
 def _receive(*events: dict[str, Any]) -> list[ReplyEvent]:
     """Return what is read in these events and a last one."""
-    content = render_stream([*events, {"type": "message_stop"}], named=True)
+    content = render_stream([*events, {"type": "message_stop"}])
     reply = Reply(body=b"".join(content).decode())
     with ModelServer([reply]) as server:
         return ask(SERVICES["anthropic"].connect(server))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -24,7 +25,6 @@ from cub.agent.model import (
     ToolDefinition,
 )
 from cub.agent.openai_model import OpenAIModel
-from cub.model_server.exchange import render_stream
 from cub.tokens import TokenUsage
 from tests.agent.services import OPEN_MODELS, READ, SERVICES, ask, make_request
 from tests.model_server.faults import ModelServer, Reply
@@ -34,7 +34,8 @@ PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk=
 
 def _receive(*chunks: dict[str, Any]) -> list[ReplyEvent]:
     """Return what is read in these chunks."""
-    body = b"".join(render_stream(chunks, named=False)).decode() + "data: [DONE]\n\n"
+    lines = [*map(json.dumps, chunks), "[DONE]"]
+    body = "".join(f"data: {line}\n\n" for line in lines)
     with ModelServer([Reply(body=body)]) as server:
         return ask(SERVICES["openai"].connect(server))
 
