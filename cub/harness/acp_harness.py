@@ -162,9 +162,8 @@ def make_acp_harness(name: str, settings: Mapping[str, Any]) -> AcpHarness:
 
     The name of a known agent stands for its command.
     """
-    argv = settings.get(ACP) or ()
-    is_list = isinstance(argv, Sequence) and not isinstance(argv, str)
-    if not is_list or not argv or not all(isinstance(word, str) for word in argv) or not argv[0]:
+    argv = settings[ACP]
+    if not argv[0]:
         raise make_key_error(
             name, ACP, "this is not a command", "write a list of strings: [COMMAND]"
         )
@@ -210,8 +209,8 @@ def _find_agent(argv: Sequence[str]) -> AcpAgent | None:
     return next((agent for agent in ACP_AGENTS if agent.argv[0] in programs), None)
 
 
-def _parse_modes(name: str, modes: Any) -> Mapping[str, str]:
-    if not isinstance(modes, Mapping) or not modes.keys() <= set(PERMISSIONS):
+def _parse_modes(name: str, modes: Mapping[str, Any]) -> Mapping[str, str]:
+    if not modes.keys() <= set(PERMISSIONS):
         hint = "write it like {auto: MODE, bypass: MODE}"
         raise make_key_error(name, "modes", "this does not map auto and bypass to modes", hint)
     if not all(isinstance(mode, str) for mode in modes.values()):
