@@ -22,34 +22,32 @@ from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from cub.store.task_index import TaskIndex
 
 if TYPE_CHECKING:
-    from cub.store.beads_backend import BeadsBackend, BeadsTransaction
+    from cub.store.beads_backend import BeadsBackend
 
 _PIECE_SIZE = 1 << 20  # bytes
-
-
-# A store, and a change of its tasks while nobody else can make one.
 TaskBackend: TypeAlias = "JsonlBackend | BeadsBackend"
-StoreTransaction: TypeAlias = "JsonlTransaction | BeadsTransaction"
 
 
 @dataclass(slots=True)
-class JsonlTransaction:
-    """Collect changes of tasks in memory."""
+class StoreTransaction:
+    """Collect changes of tasks in memory; `originals` has those that differ, as they were."""
 
     tasks: TaskIndex
-    has_changes: bool = False
+    originals: dict[str, Record | None] = field(default_factory=dict)
+    has_repairs: bool = False
 
     def put_record(self, record: Record) -> None:
         """Add or replace a task."""
         key = record["id"]
         exists = key in self.tasks or key in self.tasks.deleted_summaries
-        if not exists or self.tasks.read_record(key) != record:
+        before = self.tasks.read_record(key) if exists else None
+        if record != before:
+            self.originals.setdefault(key, before)
             self.tasks.put_record(record)
-            self.has_changes = True
 
     def save_repairs(self) -> None:
         """Write duplicate lines as one, and leave out rejected ones."""
-        self.has_changes |= bool(self.tasks.duplicate_ids or self.tasks.rejected_lines)
+        self.has_repairs = bool(self.tasks.duplicate_ids or self.tasks.rejected_lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +70,16 @@ class JsonlBackend:
         return tasks
 
     @contextmanager
-    def transaction(self) -> Iterator[JsonlTransaction]:
+    def transaction(self) -> Iterator[StoreTransaction]:
         """Hold the project's lock, read again, and replace the file if a task has changed.
 
         Nothing is written if the block raises.
         """
         with lock_project(self.root) as lock:
             before = read_tracked_file(self.root, TASKS_FILE)
-            change = JsonlTransaction(TaskIndex.parse(before or b""))
+            change = StoreTransaction(TaskIndex.parse(before or b""))
             yield change
-            if change.has_changes:
+            if change.originals or change.has_repairs:
                 if before is None and self.before_first_write:
                     self.before_first_write(lock)
                 self._write(change.tasks, before, lock)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
 from cub.errors import CubError
 from cub.files.lock import lock_project
+from cub.store.backend import StoreTransaction
 from cub.store.formats.beads import BLOCKS, CHILD, issue_to_task, parse_issue
 from cub.store.formats.source_fields import join_criteria
 from cub.store.jsonl import Record, iter_lines
@@ -32,28 +33,6 @@ _OPTIONS = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
-class BeadsTransaction:
-    """Collect changes of issues; `originals` has the tasks that were put, as they were."""
-
-    tasks: TaskIndex
-    originals: dict[str, Record | None] = field(default_factory=dict)
-
-    def put_record(self, record: Record) -> None:
-        """Add or replace a task."""
-        key = record["id"]
-        self.originals.setdefault(key, self.tasks.read_record(key) if key in self.tasks else None)
-        self.tasks.put_record(record)
-
-    def save_repairs(self) -> None:
-        """Do nothing: beads has no lines to be repaired."""
-
-    def iter_changes(self) -> Iterator[RecordChange]:
-        """Yield the tasks that were put, before and after."""
-        read = self.tasks.read_record
-        return (RecordChange(before, read(key)) for key, before in self.originals.items())
-
-
 @dataclass(frozen=True, slots=True)
 class BeadsBackend:
     """Keep the tasks in the beads database of the project at `root`."""
@@ -67,15 +46,17 @@ class BeadsBackend:
         return TaskIndex.from_records(self._parse_issues(query_bd(self.root, "export")))
 
     @contextmanager
-    def transaction(self) -> Iterator[BeadsTransaction]:
+    def transaction(self) -> Iterator[StoreTransaction]:
         """Hold the project's lock, read, and make a call of `bd` for each difference.
 
         If a call fails, those before it stay.
         """
         with lock_project(self.root):
-            change = BeadsTransaction(self.read_tasks())
+            change = StoreTransaction(self.read_tasks())
             yield change
-            for call in build_calls(change.iter_changes()):
+            read = change.tasks.read_record
+            pairs = [RecordChange(before, read(key)) for key, before in change.originals.items()]
+            for call in build_calls(pairs):
                 run_bd(self.root, *call)
 
     def list_close_commands(self, task_id: str) -> tuple[str, ...]:
@@ -159,12 +140,11 @@ class RecordChange(NamedTuple):
         return str(self.after["id"])
 
 
-def build_calls(pairs: Iterable[RecordChange]) -> Iterator[BdCall]:
+def build_calls(pairs: Sequence[RecordChange]) -> Iterator[BdCall]:
     """Yield the calls of `bd` in an order that it accepts.
 
     It closes no issue that waits for an open one, and no epic with open children.
     """
-    pairs = list(pairs)
     deleted = [pair.task_id for pair in pairs if is_deleted(pair.after)]
     pairs = [pair for pair in pairs if pair.task_id not in deleted]
     for pair in pairs:
