@@ -19,41 +19,34 @@ from typing import IO, Any, NamedTuple, cast
 
 from cub.harness.line_splitter import LineSplitter
 from cub.json_values import JsonObject, parse_object
+from cub.processes.command import StopRequest
 
 _CHUNK_BYTES = 65_536
 _MAX_UNSENT = 64_000_000  # bytes; an agent that reads none of its answers gets no more
 _POLL_SECONDS = 0.02
 
 
-class StopSignals:
+class StopSignals(StopRequest):
     """Remember INT (`is_requested`) and TERM (`is_urgent` as well), and wake waits for the agent.
 
     It can be read as a file once a signal has come.
     """
 
     def __init__(self) -> None:
-        self.is_requested = False
+        super().__init__()
         self.is_urgent = False
-        self._reads, self._writes = os.pipe()
         os.set_blocking(self._reads, False)
-        os.set_blocking(self._writes, False)
 
     def install(self) -> None:
         """Have this process's INT and TERM remembered."""
         signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
-        signal.signal(signal.SIGINT, lambda *_: self.request(is_urgent=False))
+        signal.signal(signal.SIGINT, lambda *_: self.request())
         signal.signal(signal.SIGTERM, lambda *_: self.request(is_urgent=True))
 
-    def request(self, *, is_urgent: bool) -> None:
+    def request(self, *, is_urgent: bool = False) -> None:
         """Ask to stop, as a signal does."""
-        self.is_requested = True
         self.is_urgent = self.is_urgent or is_urgent
-        with suppress(BlockingIOError):  # a full pipe can be read as well
-            os.write(self._writes, b"!")
-
-    def fileno(self) -> int:
-        """Return the file to wait for."""
-        return self._reads
+        super().request()
 
     def clear(self) -> None:
         """Read what has woken a wait; the signals stay remembered."""

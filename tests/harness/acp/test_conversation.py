@@ -243,7 +243,7 @@ def test_an_agent_that_never_answers_is_given_up() -> None:
 
 def test_a_stop_cancels_the_turn_and_its_tokens_are_told() -> None:
     stop = StopSignals()
-    stop.request(is_urgent=False)
+    stop.request()
     assert talk("mute", stop=stop).words == "the attempt was interrupted"
 
 
