@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -41,14 +41,6 @@ class GrepArguments(NamedTuple):
     head_limit: Annotated[int, "How many lines of output to show at most."] = 250
 
 
-class _FoundFile(NamedTuple):
-    """Hold a file with a match, the bytes to show, and the numbers of lines (or how many)."""
-
-    name: str
-    data: bytes
-    numbers: Sequence[int]
-
-
 def search_files(arguments: GrepArguments, context: ToolContext) -> ToolOutput:
     """Return what matches, in the order of the paths; binary and very large files don't count.
 
@@ -59,7 +51,7 @@ def search_files(arguments: GrepArguments, context: ToolContext) -> ToolOutput:
     start = resolve_search_path(arguments.path, context)
     folder = start if start.is_dir() else start.parent
     paths, skipped = _choose_paths(arguments, start, folder, context)
-    lines = _iter_output(arguments, _find_files(arguments, folder, paths, context))
+    lines = _iter_output(arguments, folder, paths, context)
     with closing(lines):
         text = join_bounded(
             _limit_lines(lines, arguments.head_limit), MAX_RESULT_CHARS, "… cut: narrow the search"
@@ -100,50 +92,37 @@ def _list_endings(name: str) -> tuple[str, ...]:
     return (f".{low}",)
 
 
-def _find_files(
+def _iter_output(
     arguments: GrepArguments, folder: Path, paths: Sequence[str], context: ToolContext
-) -> Generator[_FoundFile]:
-    """Yield the files with matches."""
-    mode, limit = arguments.output_mode, min(arguments.head_limit + 1, MAX_RESULT_CHARS)
-    query = LineQuery(
-        arguments.pattern,
-        arguments.ignore_case,
-        max_lines=limit if mode == "content" else 1,
-        counts=mode == "count",
-    )
-    name_file = name_found_files(folder, context)
-    with closing(find_lines(query, folder, paths, context)) as hits:
-        for path, numbers in hits:
-            try:
-                is_shown = mode == "content"
-                data = read_prefix(os.fspath(folder), path, _MAX_FILE_BYTES) if is_shown else b""
-            except OSError:  # deleted just now
-                continue
-            yield _FoundFile(make_valid_text(name_file(path)), data, numbers)
-
-
-def _iter_output(arguments: GrepArguments, files: Generator[_FoundFile]) -> Generator[str]:
+) -> Generator[str]:
     """Yield lines of output; closing it ends the search."""
+    mode, limit = arguments.output_mode, min(arguments.head_limit + 1, MAX_RESULT_CHARS)
+    max_lines = limit if mode == "content" else 1
+    query = LineQuery(arguments.pattern, arguments.ignore_case, max_lines, counts=mode == "count")
     before = max(arguments.before, arguments.context)
     after = max(arguments.after, arguments.context)
-    with closing(files):
-        for number, file in enumerate(files):
-            match arguments.output_mode:
-                case "files_with_matches":
-                    yield file.name
-                case "count":
-                    yield f"{file.name}:{file.numbers[0]}"
-                case "content":
-                    if number and before + after:
-                        yield "--"
-                    yield from _show_matches(file, before, after)
+    name_file = name_found_files(folder, context)
+    with closing(find_lines(query, folder, paths, context)) as hits:
+        for number, (path, numbers) in enumerate(hits):
+            name = make_valid_text(name_file(path))
+            if mode == "files_with_matches":
+                yield name
+            elif mode == "count":
+                yield f"{name}:{numbers[0]}"
+            else:
+                with suppress(OSError):  # deleted just now
+                    data = read_prefix(os.fspath(folder), path, _MAX_FILE_BYTES)
+                    yield from ["--"] if number and before + after else ()
+                    yield from _show_matches(name, data, numbers, before, after)
 
 
-def _show_matches(file: _FoundFile, before: int, after: int) -> Iterator[str]:
+def _show_matches(
+    name: str, data: bytes, numbers: Sequence[int], before: int, after: int
+) -> Iterator[str]:
     """Yield lines as grep does: `path:number:text`, `path-number-text` around it, `--` between."""
-    lines = file.data.removesuffix(b"\n").split(b"\n")
-    matches, shown = set(file.numbers), 0
-    for number in file.numbers:
+    lines = data.removesuffix(b"\n").split(b"\n")
+    matches, shown = set(numbers), 0
+    for number in numbers:
         first = max(number - before, shown + 1)
         if shown and first > shown + 1 and before + after:
             yield "--"
@@ -151,7 +130,7 @@ def _show_matches(file: _FoundFile, before: int, after: int) -> Iterator[str]:
         for place in range(first, shown + 1):
             mark = ":" if place in matches else "-"
             text = lines[place - 1].removesuffix(b"\r").decode("utf-8", "replace")
-            yield f"{file.name}{mark}{place}{mark}{cut_line(text)}"
+            yield f"{name}{mark}{place}{mark}{cut_line(text)}"
 
 
 def _limit_lines(lines: Iterator[str], limit: int) -> Iterator[str]:
