@@ -150,9 +150,9 @@ class LoggedTurnReader(EventProtocolReader):
                 yield AgentEvent("model")  # it answers again
             yield event
 
-    def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
-        """Yield the errors of requests."""
-        for event in self._log.read_errors(data):
+    def read_error_line(self, line: bytes) -> Iterator[AgentEvent]:
+        """Yield the error of a request."""
+        for event in self._log.read_error_line(line):
             self._is_refused = True
             yield event
 

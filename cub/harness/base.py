@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 from cub.agent_profiles.agent_profile import AgentProfile
 from cub.checks.terminal_text import to_plain_text
@@ -76,17 +76,22 @@ def encode_text(text: str) -> bytes:
 
 
 class LineReader(ABC):
-    """Read the stdout of one attempt line by line, and nothing of its stderr. Never raises."""
+    """Read the stdout and stderr of one attempt line by line. Never raises."""
 
     def __init__(self) -> None:
-        self._lines = LineSplitter()
+        self._lines, self._error_lines = LineSplitter(), LineSplitter()
 
     def read(self, data: bytes) -> Iterator[AgentEvent]:
         """Yield the events of the lines that end in this piece."""
         return self._read_lines(self._lines.feed(data))
 
-    def read_errors(self, data: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002 - few need it
-        """Return nothing: the last lines of stderr are read when the agent has ended."""
+    def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
+        """Yield what the lines of stderr say that end in this piece."""
+        for line in self._error_lines.feed(data):
+            yield from self.read_error_line(line)
+
+    def read_error_line(self, line: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002 - few need it
+        """Return what a line of stderr says of refusals, denials, and tokens."""
         return ()
 
     def finish(self) -> Iterator[AgentEvent]:
@@ -102,6 +107,7 @@ class Harness(ABC):
     """Drive one kind of agent."""
 
     __slots__ = ()
+    reader: ClassVar[type[LineReader]]
 
     @property
     @abstractmethod
@@ -135,9 +141,9 @@ class Harness(ABC):
         Raises CubError if the agent can't take such a prompt.
         """
 
-    @abstractmethod
     def open_reader(self) -> LineReader:
         """Return a new reader for one attempt."""
+        return self.reader()
 
     def is_success(self, transcript: Transcript, exit_code: int | None) -> bool:
         """Return whether it ended with 0, and with a result that is not a failure."""

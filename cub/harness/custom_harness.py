@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from cub.agent_profiles.agent_profile import AgentProfile
 from cub.agent_profiles.profiles import find_own_folders
@@ -30,13 +30,10 @@ _PLACEHOLDER = re.compile(rf"\{{\{{({_NAMES})\}}\}}|\{{({_NAMES})\}}")
 class EventHarness(Harness):
     """Hold what the agents have in common that print cub's event protocol, or any text."""
 
+    reader: ClassVar = EventProtocolReader
     facts: AgentProfile
     environ: Mapping[str, str] = field(default_factory=dict)
     reads: str = ""
-
-    def open_reader(self) -> EventProtocolReader:
-        """Return a reader of cub's event protocol."""
-        return EventProtocolReader()
 
     def lacks_reply(self, transcript: Transcript) -> bool:  # noqa: ARG002 - nothing tells
         """Return False: any output may be a model's."""

@@ -22,7 +22,6 @@ from cub.harness.base import (
     Transcript,
     encode_text,
 )
-from cub.harness.line_splitter import LineSplitter
 from cub.harness.refusals import Refusal
 from cub.harness.reported_refusals import find_reported_refusal
 from cub.json_values import JsonObject, get_text, parse_object
@@ -54,7 +53,6 @@ class NativeHarness(Harness):
     facts: ClassVar[AgentProfile]
     default_environ: ClassVar[Mapping[str, str]] = {}
     no_user_settings: ClassVar[tuple[str, ...]] = ()
-    reader: ClassVar[type[LineReader]]
     options: NativeOptions = field(default_factory=NativeOptions)
 
     @property
@@ -99,10 +97,6 @@ class NativeHarness(Harness):
         encoded = {name: encode_text(text) for name, text in (files or {}).items()}
         return LaunchCommand(tuple(words), encode_text(prompt), self.environ, encoded)
 
-    def open_reader(self) -> LineReader:
-        """Return a new reader of the agent's stream."""
-        return self.reader()
-
     def lacks_reply(self, transcript: Transcript) -> bool:
         """Return whether no model said or did anything: the reader knows the agent's own words."""
         return not (transcript.has_reply or transcript.has_words)
@@ -129,23 +123,10 @@ def avoid_slash_command(prompt: str) -> str:
 
 
 class JsonLineReader(LineReader):
-    """Read an agent's stream of JSON objects, one a line, and the lines of its log on stderr.
+    """Read an agent's stream of JSON objects, one a line.
 
     Other lines are not the agent's: warnings of its runtime, for instance.
     """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._error_lines = LineSplitter()
-
-    def read_errors(self, data: bytes) -> Iterator[AgentEvent]:
-        """Yield what the lines of stderr say that end in this piece."""
-        for line in self._error_lines.feed(data):
-            yield from self.read_error_line(line)
-
-    def read_error_line(self, line: bytes) -> Iterable[AgentEvent]:  # noqa: ARG002 - few need it
-        """Return what a line of stderr says of refusals, denials, and tokens."""
-        return ()
 
     @abstractmethod
     def read_object(self, tree: JsonObject) -> Iterable[AgentEvent]:
