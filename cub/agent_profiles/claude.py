@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ServerSettings, SessionSteps
-from cub.agent_profiles.user_folders import UserFolder
+from cub.agent_profiles.user_folders import AGENT_SETTINGS, UserFolder
 from cub.edit.document import Document
 from cub.edit.file_imports import find_imports
 from cub.files.glob_patterns import compile_glob
@@ -26,6 +26,7 @@ _NO_TEXT = re.compile(
     r"\.(?:png|jpe?g|gif|webp|svg|ico|pdf|zip|gz|mdc|mdx|docx?|exe|so|bin)$", re.IGNORECASE
 )
 _SPECIAL = re.compile(r"[*?\[\]{}()!+@\\]")  # in patterns
+_READ_ONLY = (*AGENT_SETTINGS, "output-styles", "workflows", "local", "statusline*", "*.sh")
 _SETTING_SOURCES = {"project": "settings.json", "local": "settings.local.json"}
 # Claude Code refuses to skip permissions for root without it.
 _AS_ROOT = {"IS_SANDBOX": "1"} if hasattr(os, "geteuid") and os.geteuid() == 0 else {}
@@ -156,25 +157,7 @@ CLAUDE = AgentProfile(
     trusts_paths=True,
     own_folders=(
         # It also writes ~/.claude.json, which it replaces, and does without.
-        UserFolder(
-            "~/.claude",
-            ("CLAUDE_CONFIG_DIR",),
-            read_only=(
-                "settings*.json",
-                "CLAUDE.md",
-                "rules",
-                "agents",
-                "commands",
-                "skills",
-                "hooks",
-                "plugins",
-                "output-styles",
-                "workflows",
-                "local",
-                "statusline*",
-                "*.sh",
-            ),
-        ),
+        UserFolder("~/.claude", ("CLAUDE_CONFIG_DIR",), read_only=_READ_ONLY),
     ),
     settings=(r"\.claude/settings(?:\.local)?\.json", r"\.mcp\.json"),
     executables=(r"\.claude/(?:agents|commands|skills)/.*",),

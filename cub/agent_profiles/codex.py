@@ -7,10 +7,11 @@ from typing import Any
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ServerSettings, SessionSteps
-from cub.agent_profiles.user_folders import UserFolder
+from cub.agent_profiles.user_folders import AGENT_SETTINGS, UserFolder
 
 CODEX_OVERRIDE = "AGENTS.override.md"  # it takes the place of AGENTS.md
 CODEX_MAX_BYTES = 32 * 1024  # its `project_doc_max_bytes`, unless set
+_READ_ONLY = (*AGENT_SETTINGS, "*config.toml", "packages")
 _CONFIG = """\
 model = "{model}"
 model_provider = "local"
@@ -109,23 +110,7 @@ CODEX = AgentProfile(
     outside=("$CODEX_HOME", "~/.codex/AGENTS.override.md", "~/.codex/config.toml", "/etc/codex"),
     folder=".codex",
     trusts_paths=True,
-    own_folders=(
-        UserFolder(
-            "~/.codex",
-            ("CODEX_HOME",),
-            read_only=(
-                "*config.toml",
-                "AGENTS*.md",
-                "agents",
-                "hooks*",
-                "packages",
-                "plugins",
-                "prompts",
-                "rules",
-                "skills",
-            ),
-        ),
-    ),
+    own_folders=(UserFolder("~/.codex", ("CODEX_HOME",), read_only=_READ_ONLY),),
     settings=(r"\.codex/config\.toml",),
     executables=(r"\.codex/(?:agents|prompts|rules|skills)/.*",),
     server=ServerSettings(

@@ -14,11 +14,12 @@ from cub.agent_profiles.agent_profile import (
     ServerSettings,
     SessionSteps,
 )
-from cub.agent_profiles.user_folders import UserFolder
+from cub.agent_profiles.user_folders import AGENT_SETTINGS, UserFolder
 from cub.config_edit.config_text import STRICT_JSON
 
 _CODE = re.compile(r"(`+).*?\1", re.DOTALL)
 _IMPORT = re.compile(r"(?<!\S)@([./A-Za-z]\S*)")
+_READ_ONLY = (*AGENT_SETTINGS, "trustedFolders.json", ".env", "policies")
 _SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
     "privacy": {"usageStatisticsEnabled": False},
@@ -86,25 +87,7 @@ GEMINI = AgentProfile(
         "/Library/Application Support/GeminiCli",
     ),
     folder=".gemini",
-    own_folders=(
-        UserFolder(
-            "~",
-            ("GEMINI_CLI_HOME",),
-            (".gemini",),
-            read_only=(
-                "settings.json",
-                "trustedFolders.json",
-                "GEMINI.md",
-                ".env",
-                "agents",
-                "commands",
-                "extensions",
-                "hooks",
-                "policies",
-                "skills",
-            ),
-        ),
-    ),
+    own_folders=(UserFolder("~", ("GEMINI_CLI_HOME",), (".gemini",), read_only=_READ_ONLY),),
     settings=(r"\.gemini/settings\.json",),
     executables=(r"\.gemini/(?:agents?|commands?|extensions|policies|skills)/.*",),
     reading_list=GEMINI_LIST,

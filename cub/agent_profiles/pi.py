@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
 from cub.agent_profiles.agent_profile import DUMMY_KEY, AgentProfile, ServerSettings, SessionSteps
-from cub.agent_profiles.user_folders import UserFolder
+from cub.agent_profiles.user_folders import AGENT_SETTINGS, UserFolder
 
 PI_FOLDER_VARIABLE, PI_FOLDER = "PI_CODING_AGENT_DIR", ".pi/agent"
 APPENDED_FILE = "APPEND_SYSTEM.md"
 _NAMES = ("AGENTS.override.md", "AGENTS.md", "AGENTS.MD", "CLAUDE.md", "CLAUDE.MD")
 _ASKS_FOR_TRUST_SINCE, _KNOWS_WORKTREES_SINCE, _READS_OVERRIDE_SINCE = (0, 79), (0, 83), (0, 84)
 _PROVIDER, _MODEL = "local", "scripted"
+_READ_ONLY = (*AGENT_SETTINGS, "models.json", "keybindings.json", "git", "npm", "themes", "tools")
 _SERVICE = {
     "baseUrl": "{url}/v1",
     "api": "openai-completions",
@@ -80,26 +81,7 @@ PI = AgentProfile(
     user_files=(f"{PI_FOLDER}/AGENTS.md",),
     folder=".pi",
     trusts_paths=True,
-    own_folders=(
-        UserFolder(
-            f"~/{PI_FOLDER}",
-            (PI_FOLDER_VARIABLE,),
-            read_only=(
-                "settings.json",
-                "models.json",
-                "keybindings.json",
-                "*.md",
-                "bin",
-                "extensions",
-                "git",
-                "npm",
-                "prompts",
-                "skills",
-                "themes",
-                "tools",
-            ),
-        ),
-    ),
+    own_folders=(UserFolder(f"~/{PI_FOLDER}", (PI_FOLDER_VARIABLE,), read_only=_READ_ONLY),),
     settings=(r"\.pi/(?:settings|mcp)\.json", r"\.pi/(?:extensions|npm|git)(?:/.*)?"),
     executables=(r"\.pi/(?:skills|prompts)/.*", r"\.pi/(?:APPEND_)?SYSTEM\.md"),
     server=ServerSettings(

@@ -97,6 +97,14 @@ TOOL_CACHES = (
 )  # fmt: skip
 
 
+# What agents have in their own directories besides sessions and logins. A name that an agent does
+# not use protects nothing.
+AGENT_SETTINGS = (
+    "settings*.json", "*.md", "agents", "bin", "commands", "extensions", "hooks*", "plugins",
+    "prompts", "rules", "skills",
+)  # fmt: skip
+
+
 class WritableFolders(NamedTuple):
     """Hold directories to write, and what in them is `read_only`: real, absolute paths."""
 

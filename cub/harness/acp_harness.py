@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from cub.agent_profiles.agent_profile import AgentProfile
 from cub.agent_profiles.profiles import find_own_folders
-from cub.agent_profiles.user_folders import UserFolder
+from cub.agent_profiles.user_folders import AGENT_SETTINGS, UserFolder
 from cub.errors import UsageError
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript, encode_text
 from cub.harness.claude import ClaudeHarness
@@ -25,11 +25,8 @@ from cub.syntax_errors import describe_quoting_error
 
 ACP = "acp"
 PERMISSIONS = ("auto", "bypass")
-# What agents that were not tried have in their directories besides sessions and logins.
-_SETTINGS = (
-    "settings*.json", "config*", "mcp*.json", "*.md", "*hints", "agents", "bin", "commands",
-    "extensions", "hooks*", "plugins", "prompts", "recipes", "rules", "skills", "steering",
-)  # fmt: skip
+# The same of agents that were not tried.
+_SETTINGS = (*AGENT_SETTINGS, "config*", "mcp*.json", "*hints", "recipes", "steering")
 _ROOT = Path(__file__).parents[2]
 # As `python -m cub.harness.acp`, but no file of the project and no variable can replace a module.
 _MAIN = """\
