@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError
 from cub.files.glob_patterns import compile_glob, expand_braces
-from cub.files.read_files import encode_path
 from cub.git.process import query_git, split_nul, strip_git_variables
 from cub.git.worktree import find_toplevel, is_ignored
-from cub.repomap.listing.file_listing import ListedFile
+from cub.repomap.listing.file_listing import ListedFile, stat_files
 
 _GIT_TIMEOUT = 60.0
 _MAX_WALKED_FILES = 200_000
@@ -37,9 +35,9 @@ def list_searched_files(folder: Path, context: ToolContext) -> list[ListedFile]:
     Outside git, and below an ignored folder, all files count. Links are left out, and so are files
     that no call may read.
     """
-    base, paths = os.fspath(folder), set(_list_paths(folder, context))
+    paths = set(_list_paths(folder, context))
     shown = (path for path in paths if not context.hides_file(folder / path))
-    return [*_stat_regular_files(base, sorted(shown))]
+    return [*stat_files(folder, sorted(shown), [])]
 
 
 def _list_paths(folder: Path, context: ToolContext) -> Sequence[str]:
@@ -71,16 +69,6 @@ def _walk_files(folder: Path, context: ToolContext) -> Iterator[str]:
             )
         prefix = place[len(base) :].lstrip(b"/") + b"/" if place != base else b""
         yield from ((prefix + name).decode("utf-8", "surrogateescape") for name in names)
-
-
-def _stat_regular_files(base: str, paths: Sequence[str]) -> Iterator[ListedFile]:
-    for path in paths:
-        try:
-            status = os.lstat(encode_path(base, path))
-        except OSError:  # deleted, and still in git's index
-            continue
-        if stat.S_ISREG(status.st_mode):
-            yield ListedFile(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 def name_found_files(folder: Path, context: ToolContext) -> Callable[[str], str]:

@@ -90,7 +90,7 @@ def list_files(
     if exclude:
         spec = compile_ignore_patterns(exclude)
         paths = [path for path in paths if not spec.match_file(parent_path + path)]
-    files = tuple(_stat_files(root, _report_progress(paths, progress), omissions))
+    files = tuple(stat_files(root, _report_progress(paths, progress), omissions))
     return FileListing(root, files, tuple(omissions), parent_path)
 
 
@@ -112,7 +112,7 @@ def _report_progress(paths: Sequence[str], progress: ProgressCallback) -> Iterat
     progress(1, 1, STEP_LISTING)
 
 
-def _stat_files(
+def stat_files(
     root: Path, paths: Iterable[str], omissions: list[MapOmission]
 ) -> Iterator[ListedFile]:
     """Yield the regular files; a missing one is deleted, or not in a sparse checkout."""
