@@ -17,7 +17,6 @@ from cub.agent_profiles.codex import CODEX
 from cub.agent_profiles.gemini import GEMINI
 from cub.agent_profiles.opencode import OPENCODE
 from cub.agent_profiles.pi import PI
-from cub.agent_profiles.user_folders import UserFolder
 from cub.errors import UsageError
 from cub.files.file_tree import FileTree
 
@@ -133,10 +132,10 @@ def find_profile(name: str) -> AgentProfile:
     return {profile.name: profile for profile in PROFILES if profile.name}[name]
 
 
-def find_own_folders(program: str) -> tuple[UserFolder, ...]:
-    """Return the user's directories that an agent's program writes; none for another program."""
+def find_program_profile(program: str) -> AgentProfile:
+    """Return the profile of the agent with this program; an empty one for another program."""
     name = Path(program).name
-    return next((one.own_folders for one in NAMED_PROFILES if one.program == name), ())
+    return next((one for one in NAMED_PROFILES if one.program == name), AgentProfile(title=""))
 
 
 def list_settings_paths() -> Iterator[str]:

@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cub.agent_profiles.agent_profile import AgentProfile
-from cub.agent_profiles.profiles import find_own_folders
+from cub.agent_profiles.profiles import find_program_profile
 from cub.agent_profiles.user_folders import AGENT_SETTINGS, UserFolder
 from cub.errors import UsageError
 from cub.harness.base import AgentEvent, LaunchCommand, LaunchRequest, Transcript, encode_text
-from cub.harness.claude import ClaudeHarness
 from cub.harness.codex import CodexHarness
 from cub.harness.custom_harness import EventHarness, make_key_error, parse_environ
 from cub.harness.event_protocol import EventProtocolReader
-from cub.harness.gemini import GeminiHarness
-from cub.harness.opencode import OpencodeHarness, OpencodeReader
+from cub.harness.opencode import OpencodeReader
 from cub.syntax_errors import describe_quoting_error
 
 ACP = "acp"
@@ -41,8 +39,7 @@ class AcpAgent(NamedTuple):
     """Describe an agent: its command, and what the protocol does not tell of it.
 
     `modes` are by `auto` and `bypass`. `reads` is the agent whose files it reads. `is_tried`: cub
-    was run with it. `login` says how you log in. It writes `own_folders`; if there are none, those
-    of that agent.
+    was run with it. It writes `own_folders`; if there are none, those of that agent.
     """
 
     name: str
@@ -51,7 +48,6 @@ class AcpAgent(NamedTuple):
     environ: Mapping[str, str] = {}
     reads: str = "agents_md"
     is_tried: bool = False
-    login: str = ""
     own_folders: tuple[UserFolder, ...] = ()
 
 
@@ -65,21 +61,21 @@ ACP_AGENTS = (
         {"auto": "auto", "bypass": "bypassPermissions"},
         # Retries bounded, and no request after the turn that guesses the person's next words.
         {"CLAUDE_CODE_MAX_RETRIES": "3", "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false"},
-        reads="claude", is_tried=True, login=ClaudeHarness.facts.login,
+        reads="claude", is_tried=True,
     ),
     AcpAgent(
         "codex", ("codex-acp",), {"auto": "agent", "bypass": "agent-full-access"},
-        reads="codex", is_tried=True, login=CodexHarness.facts.login,
+        reads="codex", is_tried=True,
     ),
     AcpAgent(
         "gemini", ("gemini", "--acp"), {"auto": "default", "bypass": "yolo"},
         {"GEMINI_CLI_TRUST_WORKSPACE": "true"},  # else it ignores the project's settings
-        reads="gemini", is_tried=True, login=GeminiHarness.facts.login,
+        reads="gemini", is_tried=True,
     ),
     AcpAgent(
         # Its log is all that it says while it tries a request again.
         "opencode", ("opencode", "acp", "--print-logs", "--log-level", "ERROR"),
-        reads="opencode", is_tried=True, login=OpencodeHarness.facts.login,
+        reads="opencode", is_tried=True,
     ),
     AcpAgent(
         "qwen", ("qwen", "--acp"), {"auto": "auto", "bypass": "yolo"},
@@ -167,9 +163,13 @@ def make_acp_harness(name: str, settings: Mapping[str, Any]) -> AcpHarness:
     agent = _find_agent(argv) or AcpAgent("", (), reads="")
     if tuple(argv) == (agent.name,):
         argv = agent.argv
-    folders = agent.own_folders or find_own_folders(agent.reads or argv[0])
+    known = find_program_profile(agent.reads or argv[0])
     facts = AgentProfile(
-        title=name, name=name, program=argv[0], login=agent.login, own_folders=folders
+        title=name,
+        name=name,
+        program=argv[0],
+        login=known.login,
+        own_folders=agent.own_folders or known.own_folders,
     )
     return AcpHarness(
         tuple(argv),

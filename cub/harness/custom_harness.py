@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from cub.agent_profiles.agent_profile import AgentProfile
-from cub.agent_profiles.profiles import find_own_folders
+from cub.agent_profiles.profiles import find_program_profile
 from cub.errors import CubError
 from cub.harness.base import Harness, LaunchCommand, LaunchRequest, Transcript, encode_text
 from cub.harness.event_protocol import EventProtocolReader
@@ -107,7 +107,7 @@ def make_custom_harness(name: str, settings: Mapping[str, Any]) -> CustomHarness
         raise make_key_error(name, "argv", "this agent has no command", "write it like [sh, -c, …]")
     success_rule, environ = _parse_success_rule(name, settings), parse_environ(name, settings)
     program = "" if find_placeholders(argv[:1]) else fill_placeholders(argv[:1], {})[0]
-    folders = find_own_folders(argv[0])
+    folders = find_program_profile(argv[0]).own_folders
     facts = AgentProfile(title=name, name=name, program=program, own_folders=folders)
     return CustomHarness(tuple(argv), prompt, success_rule, facts=facts, environ=environ)
 

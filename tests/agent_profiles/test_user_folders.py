@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.agent_profiles.profiles import NAMED_PROFILES, find_own_folders, find_profile
+from cub.agent_profiles.profiles import NAMED_PROFILES, find_profile, find_program_profile
 from cub.agent_profiles.user_folders import TOOL_CACHES, UserFolder, prepare_user_folders
 from tests.written_files import write_files
 
@@ -48,7 +48,7 @@ def test_the_folders_of_an_agent_are_created(
 def test_settings_that_are_there_stay_as_they_are(home: Path) -> None:
     names = ("settings.json", "hooks/a.sh", "projects/a.jsonl", ".credentials.json")
     write_files(home / ".claude", dict.fromkeys(names, ""))
-    found = prepare(home, find_own_folders("/usr/bin/claude"))
+    found = prepare(home, find_program_profile("/usr/bin/claude").own_folders)
     assert found == [".claude", ".claude/settings.json", ".claude/hooks"]
 
 
@@ -57,7 +57,7 @@ def test_links_are_followed_and_what_they_lead_out_to_is_read_only_anyway(home: 
     (home / "dotfiles/settings.json").touch()
     (home / ".claude").symlink_to("dotfiles/claude")
     (home / ".claude/settings.json").symlink_to("../settings.json")
-    assert prepare(home, find_own_folders("claude")) == ["dotfiles/claude"]
+    assert prepare(home, find_program_profile("claude").own_folders) == ["dotfiles/claude"]
 
 
 def test_caches_of_tools_that_are_installed_are_created(home: Path) -> None:

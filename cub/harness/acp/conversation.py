@@ -12,7 +12,7 @@ from cub.harness.acp.agent_connection import AgentClosedError, AgentConnection, 
 from cub.harness.acp.tool_calls import choose_option
 from cub.harness.acp.turn_failure import (
     TurnFailure,
-    read_broken,
+    make_failure,
     read_error,
     read_stop,
 )
@@ -155,7 +155,8 @@ class Conversation:
         if "error" in response:
             return read_error(get_object(response, "error"), self._method)
         if self._turn.is_broken:
-            return self._turn.retry or read_broken(self._turn.last_words)
+            # The last words of Codex's adapter have the service's among them.
+            return self._turn.retry or make_failure(self._turn.last_words)
         reason, said = get_text(response, "result", "stopReason"), self._turn.last_words
         return read_stop(reason, said=said, has_worked=self._turn.has_worked, is_unused=is_unused)
 

@@ -60,22 +60,17 @@ def read_error(error: JsonObject, method: str) -> TurnFailure:
     status = _find_status(words) or _get_http_status(get_object(data, "codexErrorInfo"))
     words = words or f"{method}: error {code}"
     if status is None and code == _INTERNAL_ERROR:
-        return _make_failure(words, None, "service")
+        return make_failure(words)
     if status is None and type(code) is int and 400 <= code < 600:
         status = code
-    return _make_failure(words, status)
+    return make_failure(words, status, "")
 
 
 def read_retry(error: JsonObject) -> TurnFailure:
     """Return what Codex's adapter says of a request that failed and may be tried again."""
     words = get_text(error, "additionalDetails") or get_text(error, "message")
     status = _get_http_status(get_object(error, "codexErrorInfo"))
-    return _make_failure(words, status, "service")
-
-
-def read_broken(said: str) -> TurnFailure:
-    """Return why an agent gave up, by its words: Codex's adapter has the service's among them."""
-    return _make_failure(said, None, "service")
+    return make_failure(words, status)
 
 
 def read_stop(reason: str, *, said: str, has_worked: bool, is_unused: bool) -> TurnFailure | None:
@@ -91,11 +86,12 @@ def read_stop(reason: str, *, said: str, has_worked: bool, is_unused: bool) -> T
     if has_worked or (said and not is_unused):
         return None
     if said:
-        return _make_failure(said, None, "service")
+        return make_failure(said)
     return TurnFailure("service", "the agent ended its turn without a word and without a tool")
 
 
-def _make_failure(words: str, status: int | None, default: str = "") -> TurnFailure:
+def make_failure(words: str, status: int | None = None, default: str = "service") -> TurnFailure:
+    """Return a failure with the kind that its words or its HTTP status tell, or else `default`."""
     # Imported for failures only: it loads the masking of secrets.
     from cub.harness.reported_refusals import classify_api_error
 

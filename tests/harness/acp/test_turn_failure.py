@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from cub.harness.acp.turn_failure import TurnFailure, read_broken, read_error, read_retry, read_stop
+from cub.harness.acp.turn_failure import (
+    TurnFailure,
+    make_failure,
+    read_error,
+    read_retry,
+    read_stop,
+)
 
 GEMINI_401 = '{"error":{"code":401,"message":"Invalid API key","status":"UNAUTHENTICATED"}}'
 
@@ -50,8 +56,8 @@ def test_a_retry_is_the_services_unless_its_status_says_more() -> None:
 
 
 def test_an_agent_that_gave_up_tells_why_in_its_words() -> None:
-    assert read_broken("Missing environment variable: `KEY`.").kind == "login"
-    assert read_broken("high demand").kind == "service"
+    assert make_failure("Missing environment variable: `KEY`.").kind == "login"
+    assert make_failure("high demand").kind == "service"
 
 
 @pytest.mark.parametrize(
