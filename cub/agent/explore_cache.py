@@ -74,7 +74,7 @@ class ExploreCache:
 
     def make_key(self, tool: AnyTool, values: JsonObject, context: ToolContext) -> CacheKey | None:
         """Return the key of a call, taken before it runs; None for one that is never stored."""
-        if not (self._is_enabled and tool.is_cacheable):
+        if not (self._is_enabled and tool.effect == "read"):
             return None
         call = {"tool": tool.name, "input": values, "cwd": str(context.folder)}
         digest = sha256(json.dumps(call, sort_keys=True).encode()).digest()

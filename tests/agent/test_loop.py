@@ -149,7 +149,7 @@ def test_a_call_whose_result_changes_may_be_repeated(tmp_path: Path) -> None:
         return ToolOutput(str(next(numbers)))
 
     model = FakeModel(*[call(("Poll", "a"))] * 10, say("Done."))
-    toolbox = make_toolbox(tmp_path, [make_tool("Poll", count)])
+    toolbox = make_toolbox(tmp_path, [make_tool("Poll", count, "command")])
     assert get_end(work(make_session(toolbox, model))).reason == "end_turn"
 
 

@@ -48,5 +48,4 @@ GLOB = Tool(
     glob_files,
     "read",
     "pattern",
-    is_cacheable=True,
 )

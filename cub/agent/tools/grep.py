@@ -149,5 +149,4 @@ GREP = Tool(
     search_files,
     "read",
     "pattern",
-    is_cacheable=True,
 )

@@ -146,5 +146,4 @@ READ = Tool(
     read_text_or_image,
     "read",
     "file_path",
-    is_cacheable=True,
 )

@@ -17,7 +17,7 @@ from cub.json_values import JsonObject, get_text
 from cub.processes.command import StopRequest
 
 A = TypeVar("A")
-# What a tool does to the world; permissions and the order of calls go by it.
+# What a tool does to the world; permissions, the order of calls, and the cache go by it.
 ToolEffect = Literal["read", "web", "edit", "command", "open"]
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_PATH_CHARS = 1_000
@@ -88,7 +88,6 @@ class Tool(NamedTuple, Generic[A]):
     run: Callable[[A, ToolContext], ToolOutput]
     effect: ToolEffect
     subject: str
-    is_cacheable: bool = False
 
     @property
     def is_concurrent(self) -> bool:

@@ -42,4 +42,4 @@ def test_each_argument_of_a_tool_is_described(tool: AnyTool) -> None:
 
 def test_tools_that_only_read_are_concurrent_and_cached() -> None:
     assert [tool.name for tool in TOOLS if tool.is_concurrent] == ["Read", "Glob", "Grep"]
-    assert [tool.name for tool in TOOLS if tool.is_cacheable] == ["Read", "Glob", "Grep"]
+    assert [tool.name for tool in TOOLS if tool.effect == "read"] == ["Read", "Glob", "Grep"]
