@@ -29,21 +29,20 @@ _USED = (*_TEXTS, "id", "status", "priority", "acceptance_criteria", "labels", "
 def parse_beads(data: bytes) -> fields.ImportedTasks:
     """Return the issues of a file, without the memories that beads keeps beside them."""
     lines_by_id: dict[str, list[tuple[JsonlLine, Record]]] = {}
-    rejected = []
+    imported = fields.ImportedTasks(BEADS, [], [], [])
     for line in iter_lines(BytesIO(data)):
         try:
             raw = parse_issue(line)
         except ValueError as error:
-            rejected.append(RejectedLine(line, str(error)))
+            imported.rejected_lines.append(RejectedLine(line, str(error)))
             continue
         if raw is not None:
             record = fields.attach_origin(issue_to_task(raw), raw, BEADS)
             lines_by_id.setdefault(record["id"], []).append((line, record))
-    doubled = fields.DoubledLines(rejected, [])
     for key, lines in lines_by_id.items():
-        doubled.add_group(key, lines)
-    records = [merge_records(record for _, record in lines) for lines in lines_by_id.values()]
-    return fields.ImportedTasks(BEADS, records, *doubled)
+        imported.compare_lines(key, lines)
+        imported.records.append(merge_records(record for _, record in lines))
+    return imported
 
 
 def is_beads(objects: Sequence[Record]) -> bool:

@@ -18,7 +18,6 @@ from cub.store.formats import beads
 from cub.store.formats.import_memory import forget_import
 from cub.store.formats.prd import PRD, find_story_lists, parse_prd
 from cub.store.formats.source_fields import (
-    DoubledLines,
     ImportedTasks,
     TaskLists,
     parse_document,
@@ -63,7 +62,8 @@ def _make_format_error(name: str, formats: Iterable[str]) -> UsageError:
 
 def _parse_jsonl(data: bytes) -> ImportedTasks:
     tasks = TaskIndex.parse(data)
-    doubled = DoubledLines(tasks.rejected_lines, [])
+    records = [forget_import(tasks.read_record(task_id)) for task_id in tasks.summaries]
+    imported = ImportedTasks(JSONL, records, tasks.rejected_lines, [])
     if tasks.duplicate_ids:
         lines_by_id: dict[str, list[tuple[JsonlLine, Record]]] = {}
         for line in iter_lines(BytesIO(data)):
@@ -72,9 +72,8 @@ def _parse_jsonl(data: bytes) -> ImportedTasks:
                 lines_by_id.setdefault(record["id"], []).append((line, record))
         for key in tasks.duplicate_ids:
             new_ids = [task.new_id for task in tasks.renamed_tasks if task.id == key]
-            doubled.add_group(key, lines_by_id[key], new_ids)
-    records = [forget_import(tasks.read_record(task_id)) for task_id in tasks.summaries]
-    return ImportedTasks(JSONL, records, *doubled)
+            imported.compare_lines(key, lines_by_id[key], new_ids)
+    return imported
 
 
 _LINE_FORMATS = {JSONL: _parse_jsonl, beads.BEADS: beads.parse_beads}

@@ -41,7 +41,27 @@ class ImportedTasks(NamedTuple):
     format: str
     records: list[Record]
     rejected_lines: list[RejectedLine]
-    warnings: Sequence[str] = ()
+    warnings: list[str]
+
+    def compare_lines(
+        self, key: str, lines: Sequence[tuple[JsonlLine, Record]], new_ids: Sequence[str] = ()
+    ) -> None:
+        """Judge all lines with one id; `new_ids` are those of other tasks among them.
+
+        A line is rejected if nothing says whether it, or one before it, has the newer values.
+        """
+        (first, before), *others = lines
+        for number, (line, record) in enumerate(others):
+            places = f"lines {first.number} and {line.number} have the ID {key}"
+            fault = _find_fault(before, record)
+            if new_ids and fault == _OTHER_TIME:
+                new_id = new_ids[min(number, len(new_ids) - 1)]
+                self.warnings.append(f"{places}: one of the tasks is now {new_id}")
+            elif fault:
+                reason = f"line {first.number} also has the ID {key}, {fault}"
+                self.rejected_lines.append(RejectedLine(line, reason))
+            else:
+                self.warnings.append(f"{places}: the newest values of both are imported")
 
 
 @dataclass(slots=True)
@@ -60,33 +80,6 @@ class UniqueIds:
             which = f"tasks {self.places[task_id]} and {place} of the file"
             self.warnings.append(f"{which} have the ID {task_id}: the second one is now {free_id}")
         return free_id
-
-
-class DoubledLines(NamedTuple):
-    """Hold the lines of a file that repeat an id: rejected ones, and warnings of the others."""
-
-    rejected_lines: list[RejectedLine]
-    warnings: list[str]
-
-    def add_group(
-        self, key: str, lines: Sequence[tuple[JsonlLine, Record]], new_ids: Sequence[str] = ()
-    ) -> None:
-        """Look at all lines with one id; `new_ids` are those of other tasks among them.
-
-        A line is rejected if nothing says whether it, or one before it, has the newer values.
-        """
-        (first, before), *others = lines
-        for number, (line, record) in enumerate(others):
-            places = f"lines {first.number} and {line.number} have the ID {key}"
-            fault = _find_fault(before, record)
-            if new_ids and fault == _OTHER_TIME:
-                new_id = new_ids[min(number, len(new_ids) - 1)]
-                self.warnings.append(f"{places}: one of the tasks is now {new_id}")
-            elif fault:
-                reason = f"line {first.number} also has the ID {key}, {fault}"
-                self.rejected_lines.append(RejectedLine(line, reason))
-            else:
-                self.warnings.append(f"{places}: the newest values of both are imported")
 
 
 def _find_fault(one: Record, other: Record) -> str:
