@@ -140,7 +140,7 @@ class CallBatch:
         for path in output.changed:
             cache.invalidate_path(path)
         if job.tool.effect == "command":
-            cache.invalidate_folder(self.toolbox.context.root)
+            cache.invalidate_all()
         yield self._end_job(job, output, "tool", is_error=finished.is_error)
         yield from self._start_ready_jobs()
 

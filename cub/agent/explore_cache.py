@@ -116,24 +116,17 @@ class ExploreCache:
 
     def invalidate_path(self, path: Path) -> None:
         """Drop what depends on a file (its real path) that a tool has written."""
-        # What git ignores below its folder may be another set of files now.
-        if path.name == ".gitignore":
-            self._drop_all(lambda entry: entry.is_search and _overlaps(entry.key.path, path.parent))
+        if path.name == ".gitignore":  # searches may find other files now
+            self.invalidate_all()
         self._drop_all(
             lambda entry: (
                 path.is_relative_to(entry.key.path) if entry.is_search else entry.key.path == path
             )
         )
 
-    def invalidate_folder(self, folder: Path) -> None:
-        """Drop what depends on anything below a folder, in which a command ran."""
-        self._drop_all(
-            lambda entry: (
-                _overlaps(entry.key.path, folder)
-                if entry.is_search
-                else entry.key.path.is_relative_to(folder)
-            )
-        )
+    def invalidate_all(self) -> None:
+        """Drop everything: a command ran, and may have changed anything."""
+        self._drop_all(lambda _: True)
 
     def clear(self) -> None:
         """Drop everything: the model no longer has the results before it."""
@@ -149,7 +142,3 @@ class ExploreCache:
     def _drop(self, entry: _Entry) -> None:
         del self._entries[entry.key.digest]
         self._counts["invalidations"] += 1
-
-
-def _overlaps(path: Path, folder: Path) -> bool:
-    return path.is_relative_to(folder) or folder.is_relative_to(path)

@@ -112,16 +112,15 @@ def test_a_write_drops_the_file_and_the_searches_around_it(session: Session) -> 
     assert [session.is_hit(READ, file_path=name) for name in ("a", "sub/b")] == [True, False]
 
 
-def test_a_write_of_what_git_ignores_drops_the_searches_below_it(session: Session) -> None:
-    for path in (".", "sub/deep", "other"):
+def test_a_write_of_what_git_ignores_drops_all_searches(session: Session) -> None:
+    for path in (".", "sub/deep"):
         session.call(GLOB, pattern="*", path=path)
     session.call(WRITE, file_path="sub/.gitignore", content="c")
     assert not session.is_hit(GLOB, pattern="*", path="sub/deep")
     assert not session.is_hit(GLOB, pattern="*", path=".")
-    assert session.is_hit(GLOB, pattern="*", path="other")
 
 
-def test_a_command_drops_all_that_its_folder_overlaps(session: Session) -> None:
+def test_a_command_drops_all(session: Session) -> None:
     def hits() -> list[bool]:
         searches = [session.is_hit(GLOB, pattern="*", path=p) for p in (".", "sub/deep", "other")]
         names = ("a", "sub/deep/c")
@@ -129,8 +128,9 @@ def test_a_command_drops_all_that_its_folder_overlaps(session: Session) -> None:
 
     hits()
     assert hits() == [True] * 5
-    session.cache.invalidate_folder(session.root / "sub")
-    assert hits() == [False, False, True, True, False]
+    session.cache.invalidate_all()
+    assert hits() == [False] * 5
+    assert session.cache.statistics.invalidations == 5
 
 
 def test_an_error_is_never_kept(session: Session) -> None:
@@ -184,7 +184,6 @@ def _search_in_this_process(arguments: GrepArguments, context: ToolContext) -> T
 
 FAST_GREP = GREP._replace(run=_search_in_this_process)
 NAMES = st.sampled_from(["a", "sub/b", "sub/deep/c"])
-FOLDERS = st.sampled_from([".", "sub", "sub/deep"])
 CONTENTS = st.sampled_from(["one", "two", "six", "three"])
 CALLS: list[tuple[AnyTool, dict[str, str]]] = [
     *((READ, {"file_path": name}) for name in ("a", "sub/b", "sub/deep/c")),
@@ -195,7 +194,7 @@ CHANGES = st.one_of(
     st.tuples(st.just("write"), NAMES, CONTENTS),
     st.tuples(st.just("edit"), NAMES, CONTENTS),
     st.tuples(st.just("external"), NAMES, CONTENTS),
-    st.tuples(st.just("command"), FOLDERS, NAMES, CONTENTS),
+    st.tuples(st.just("command"), NAMES, CONTENTS),
     st.tuples(st.just("wait"), st.sampled_from(["1", "29", "30"])),
 )
 # Each change, and which calls are made after it.
@@ -261,11 +260,9 @@ class CheckedSession(Session):
                 self.modify(EDIT, name, old_string="one", new_string=content)
             case "external", name, content:
                 self.external.append((self.clock.now, self.change(name, content)))
-            case "command", folder, name, content:
-                if self.change(name, content).is_relative_to(self.context.resolve_path(folder)):
-                    self.cache.invalidate_folder(self.context.resolve_path(folder))
-                else:
-                    self.external.append((self.clock.now, self.root / name))
+            case "command", name, content:
+                self.change(name, content)
+                self.cache.invalidate_all()
             case _:
                 self.clock.now += float(words[0])
 
