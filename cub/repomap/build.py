@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import astuple
 from functools import cache, partial
@@ -27,7 +27,6 @@ from cub.repomap.map_types import (
 if TYPE_CHECKING:
     from cub.repomap.repo_map import ProjectStructure, RepoMap
     from cub.repomap.symbols.scan import ClassifiedFiles
-    from cub.repomap.workers import Workers
 
 FACTS_FILE, MAP_CACHE_FILE = "facts.jsonl", "map.json"
 
@@ -115,26 +114,12 @@ def _survey_files(context: MapContext, listing: FileListing, settings: MapSettin
     cache = FactsCache(context.cache_folder / FACTS_FILE, _make_version(), context.write_cache)
     collector = FactsCollector(listing.root, files.scan_jobs, cache, context.progress)
     with Workers(count_workers(collector.scan_bytes, len(listing.files))) as workers:
-        collector.start(workers)
-        get_structure = _start_structure(files, workers, here=collector.is_parallel)
-        from cub.repomap.repo_map import assemble_repo_map  # while other processes read
+        get_structure = workers.start(partial(_read_structure, files))
+        from cub.repomap.repo_map import assemble_repo_map  # while another process reads
 
-        facts = collector.collect()
+        facts = collector.collect(workers)
         context.progress(0, 1, STEP_RENDERING)
         return assemble_repo_map(files, facts, get_structure)
-
-
-def _start_structure(
-    files: ClassifiedFiles, workers: Workers, *, here: bool
-) -> Callable[[], ProjectStructure]:
-    """Return a function that returns the structure.
-
-    It is read now if `here`, because the workers scan; else by one of them, or when needed.
-    """
-    if here:
-        structure = _read_structure(files)
-        return lambda: structure
-    return workers.start(partial(_read_structure, files))
 
 
 def _read_structure(files: ClassifiedFiles) -> ProjectStructure:

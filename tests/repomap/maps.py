@@ -34,8 +34,7 @@ def collect(
     """The facts of files as soon as they are there."""
     collector = FactsCollector(root, jobs, cache, progress)
     with Workers(count_workers(collector.scan_bytes, len(jobs))) as workers:
-        collector.start(workers)
-        return collector.collect()
+        return collector.collect(workers)
 
 
 def surveyed(found: FileListing, cache: FactsCache) -> RepoMap:

@@ -18,7 +18,7 @@ from cub.repomap.symbols.file_facts import (
     save_facts_cache,
 )
 from cub.repomap.symbols.scan import scan_file
-from cub.repomap.workers import MIN_FORK_BYTES, Workers
+from cub.repomap.workers import Workers
 
 # Scanning so many files again each time costs less than writing the whole cache.
 _MAX_UNSAVED_FILES = 20
@@ -40,12 +40,7 @@ class FactsCache(NamedTuple):
 
 
 class FactsCollector:
-    """Collect facts from the cache, and from scans of the files that have none there.
-
-    With `is_parallel`, other processes scan, and this one is free for something else.
-    """
-
-    is_parallel = False
+    """Collect facts from the cache, and from scans of the files that have none there."""
 
     def __init__(
         self,
@@ -58,29 +53,29 @@ class FactsCollector:
         self._start_ns = time.time_ns()
         self._cached = load_facts_cache(cache.path, cache.version) if jobs else {}
         self._waiting = [job for job in jobs if job not in self._cached]
-        self._scans: list[tuple[ScanChunk, Callable[[], list[FileFacts]]]] = []
 
     @property
     def scan_bytes(self) -> int:
         """Return the size of all files that have to be scanned."""
         return sum(job.file.size for job in self._waiting)
 
-    def start(self, workers: Workers) -> None:
-        """Start the scans, with the workers if there is enough for them to do."""
-        if self._waiting:
-            self._progress(0, _estimate_cost(self._waiting), STEP_READING)
-        self.is_parallel = workers.count > 0 and self.scan_bytes >= MIN_FORK_BYTES
-        for chunk in _split_chunks(self._waiting):
-            scan = partial(_scan_all, os.fspath(self._root), chunk)
-            self._scans.append((chunk, workers.start(scan) if self.is_parallel else scan))
+    def collect(self, workers: Workers) -> dict[str, FileFacts]:
+        """Return the facts of all jobs by path, in the order of the jobs.
 
-    def collect(self) -> dict[str, FileFacts]:
-        """Return the facts of all jobs by path, in the order of the jobs; call it once."""
-        finished, scanned = 0, dict[ScanJob, FileFacts]()
-        for chunk, get_facts in self._scans:
+        Several workers scan; if there is only one, it has other work, and this process scans.
+        """
+        total, finished, scanned = _estimate_cost(self._waiting), 0, dict[ScanJob, FileFacts]()
+        if total:
+            self._progress(0, total, STEP_READING)
+        chunks = list(_split_chunks(self._waiting))
+        scans: list[Callable[[], list[FileFacts]]]
+        scans = [partial(_scan_all, os.fspath(self._root), chunk) for chunk in chunks]
+        if workers.count > 1:
+            scans = [workers.start(scan) for scan in scans]
+        for chunk, get_facts in zip(chunks, scans, strict=True):
             scanned.update(zip(chunk, get_facts(), strict=True))
             finished += _estimate_cost(chunk)
-            self._progress(finished, _estimate_cost(self._waiting), STEP_READING)
+            self._progress(finished, total, STEP_READING)
         all_facts = {job: scanned.get(job) or self._cached[job] for job in self._jobs}
         self._save(all_facts)
         return {job.file.path: facts for job, facts in all_facts.items()}

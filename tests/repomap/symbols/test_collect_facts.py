@@ -11,9 +11,8 @@ import pytest
 
 from cub.files.internal_files import CacheWrite
 from cub.repomap.listing.file_listing import ListedFile, list_files
-from cub.repomap.symbols.collect_facts import FactsCache, FactsCollector
+from cub.repomap.symbols.collect_facts import FactsCache
 from cub.repomap.symbols.file_facts import FileFacts, ScanJob
-from cub.repomap.workers import Workers
 from tests.repomap.archives import write
 from tests.repomap.maps import collect
 
@@ -47,13 +46,9 @@ def root(tmp_path: Path) -> Path:
 def test_how_much_there_is_to_read_is_told_before_it_is_read(root: Path, tmp_path: Path) -> None:
     calls = list[tuple[int, int, str]]()
     jobs = [ScanJob(f, "python", needs_parsing=True) for f in list_files(root).files]
-    collector = FactsCollector(
-        root, jobs, FactsCache(tmp_path / "cache", "v"), lambda *c: calls.append(c)
-    )
-    collector.start(Workers(0))
-    ((done, total, _),) = calls
+    collect(root, jobs, FactsCache(tmp_path / "cache", "v"), lambda *c: calls.append(c))
+    done, total, _ = calls[0]
     assert (done, total > 3 * len("def one(): ...\n")) == (0, True)
-    collector.collect()
     assert calls[-1][:2] == (total, total)
 
 
