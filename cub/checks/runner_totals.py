@@ -179,7 +179,7 @@ def _add_up(lines: Sequence[str]) -> tuple[dict[str, Counter[str]], int]:
     sums, last, subtests = defaultdict[str, Counter[str]](Counter), 0, 0
     for line in lines:
         if summary := _SUMMARY.match(line):
-            name = str(_find_name(summary))
+            name = str(summary.lastgroup)
             numbers = _read_numbers(name, summary)
             if name == "pytest":  # it counts a subtest only if that fails
                 if subtests:
@@ -189,10 +189,6 @@ def _add_up(lines: Sequence[str]) -> tuple[dict[str, Counter[str]], int]:
         elif _FAILED_SUBTEST.match(line):
             subtests += 1
     return sums, last
-
-
-def _find_name(summary: re.Match[str]) -> str:
-    return next(name for name in _LINES if summary[name] is not None)
 
 
 def _read_numbers(name: str, summary: re.Match[str]) -> Counter[str]:

@@ -16,7 +16,6 @@ from cub.repomap.symbols.language_rules import (
     IMPLICITLY_CALLED,
     MATCH_REWRITERS,
     SIGNATURE_REWORDERS,
-    ExportCandidate,
     hoist_lua_modules,
     name_javascript_value,
 )
@@ -117,14 +116,11 @@ def _build_definition(language: Language, data: bytes, place: ScopedMatch) -> De
     kind = _choose_kind(language, data, place)
     head = _read_head(language, data, place, kind)
     before = data[max(0, match.start - 200) : match.start]
-    candidate = ExportCandidate(
-        place.name, kind, head.modifiers, place.member_of, place.enclosing_kind, before
-    )
     exported = (
         place.is_exported_by_scope
         or "shown" in match.nodes
         or (
-            EXPORT_RULES[language.exported](candidate)
+            EXPORT_RULES[language.exported](place, head.modifiers, before)
             and not place.is_hidden_by_scope
             and place.name not in IMPLICITLY_CALLED
         )

@@ -10,10 +10,10 @@ import re
 from bisect import bisect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cub.repomap.symbols.file_facts import Definition, DefinitionKind
-from cub.repomap.symbols.query_matches import QueryMatch
+from cub.repomap.symbols.query_matches import QueryMatch, ScopedMatch
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -54,63 +54,55 @@ SIGNATURE_REWORDERS: Mapping[str, RewordSignature] = {
 }
 
 
-class ExportCandidate(NamedTuple):
-    """Hold what the rules look at; `enclosing_kind` is the kind of the type around it, or ""."""
-
-    name: str
-    kind: str
-    modifiers: frozenset[str]
-    member_of: str
-    enclosing_kind: str
-    preceding_text: bytes  # a few lines at most
+# A definition's place, its modifiers, and the text before it, a few lines at most.
+ExportRule = Callable[[ScopedMatch, frozenset[str], bytes], bool]
 
 
-def _is_capitalized(definition: ExportCandidate) -> bool:
-    owner = definition.member_of
-    return definition.name[0].isupper() and (not owner or owner[0].isupper())
+def _is_capitalized(place: ScopedMatch, *_: object) -> bool:
+    owner = place.member_of
+    return place.name[0].isupper() and (not owner or owner[0].isupper())
 
 
-def _is_pub(definition: ExportCandidate) -> bool:
-    if definition.kind == "macro":
-        return b"#[macro_export" in definition.preceding_text.rpartition(b"}")[2]
-    return "pub" in definition.modifiers or definition.enclosing_kind == "trait"
+def _is_pub(place: ScopedMatch, modifiers: frozenset[str], before: bytes) -> bool:
+    if place.match.role == "macro":
+        return b"#[macro_export" in before.rpartition(b"}")[2]
+    return "pub" in modifiers or place.enclosing_kind == "trait"
 
 
-def _is_public(definition: ExportCandidate) -> bool:
-    return "public" in definition.modifiers or (
-        definition.enclosing_kind == "interface" and "private" not in definition.modifiers
-    )
+def _is_public(place: ScopedMatch, modifiers: frozenset[str], _: bytes) -> bool:
+    in_interface = place.enclosing_kind == "interface"
+    return "public" in modifiers or (in_interface and "private" not in modifiers)
 
 
 _HIDING = frozenset({"private", "fileprivate", "protected"})
 
 
-def _is_not_private(definition: ExportCandidate) -> bool:
-    return not any(word.partition("[")[0] in _HIDING for word in definition.modifiers)
+def _is_not_private(_: ScopedMatch, modifiers: frozenset[str], __: bytes) -> bool:
+    return not any(word.partition("[")[0] in _HIDING for word in modifiers)
 
 
-def _is_public_member(definition: ExportCandidate) -> bool:
+def _is_public_member(place: ScopedMatch, modifiers: frozenset[str], before: bytes) -> bool:
     """Return whether a member is public; what is at the top is exported by other means."""
-    is_member = bool(definition.enclosing_kind or definition.member_of)
-    return is_member and definition.name[0] != "#" and _is_not_private(definition)
+    is_member = bool(place.enclosing_kind or place.member_of)
+    return is_member and place.name[0] != "#" and _is_not_private(place, modifiers, before)
 
 
-def _is_not_marked(definition: ExportCandidate) -> bool:
-    line = definition.preceding_text.rpartition(b"\n")[2]
+def _is_not_marked(_: ScopedMatch, __: frozenset[str], before: bytes) -> bool:
+    line = before.rpartition(b"\n")[2]
     return not line.strip().startswith((b"private", b"protected"))
 
 
-EXPORT_RULES: Mapping[str, Callable[[ExportCandidate], bool]] = {
-    "everything": lambda _: True,
-    "no_underscore": lambda definition: not definition.name.startswith("_"),
+EXPORT_RULES: Mapping[str, ExportRule] = {
+    "everything": lambda *_: True,
+    "no_underscore": lambda place, *_: not place.name.startswith("_"),
     "members": _is_public_member,
     "capitalized": _is_capitalized,
     "pub": _is_pub,
     "public": _is_public,
     "not_private": _is_not_private,
     "not_marked": _is_not_marked,
-    "not_static": lambda d: "static" not in d.modifiers or bool(d.enclosing_kind),
-    "not_local": lambda definition: "local" not in definition.modifiers,
+    "not_static": lambda place, words, _: "static" not in words or bool(place.enclosing_kind),
+    "not_local": lambda _, words, __: "local" not in words,
 }
 
 # Names that a language calls by itself: nobody imports them.
