@@ -109,6 +109,15 @@ class Manifest(NamedTuple):
             for purpose, text in iter_row_commands(row) if package in packages else ():
                 yield self.make_command(purpose, text)
 
+    @property
+    def python_prefix(self) -> str:
+        """Return what comes before a tool of Python, by the lock file beside or, of uv, above."""
+        prefixes: dict[str, str] = load_table("tools")["python_locks"]
+        for name, prefix in prefixes.items():
+            if self.find_beside(name) or (name == "uv.lock" and self.exists_above(name)):
+                return prefix
+        return ""
+
     def resolve_path(self, name: str) -> str:
         """Return the path from the root of what the manifest calls `name`, "" if it leads out."""
         name = name.strip().replace("\\", "/")

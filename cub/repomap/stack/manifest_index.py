@@ -94,11 +94,14 @@ def _list_globs(row: Mapping[str, Any]) -> list[str]:
 
 def _read_by_row(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Fact]:
     """Yield the facts of a manifest; the module that reads it is imported here."""
+    text = strip_comments(manifest.text, row["comment"]) if "comment" in row else manifest.text
+    if not re.search(row.get("needs", ""), text):
+        return
     if "tool" in row:
-        from cub.repomap.stack.readers.python_tools import detect_run_prefix, list_tools
+        from cub.repomap.stack.readers.python_tools import list_tools
 
-        yield from list_tools(manifest, [row["tool"]], run_prefix=detect_run_prefix(manifest))
-    yield from _find_facts(row, manifest)
+        yield from list_tools(manifest, [row["tool"]])
+    yield from _find_facts(row, manifest, text)
     is_part = "unless_above" in row and manifest.exists_above(*row["globs"])
     if not is_part and ("beside" not in row or manifest.find_beside(row["beside"])):
         yield from _list_commands(row, manifest)
@@ -115,14 +118,13 @@ def _list_commands(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Proje
     for purpose, text in iter_row_commands(row):
         # A file that is fixed to a place below the root is for the root.
         folder = "" if "/" in row["globs"][0] else manifest.folder
-        line = text.replace("{program}", program)
+        line = text.replace("{program}", program).replace("{prefix}", manifest.python_prefix)
         yield ProjectCommand(purpose, line, manifest.path, folder)
 
 
-def _find_facts(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Fact]:
-    """Yield the technology of a row with its version, and what the lines name."""
-    text, comment = manifest.text, row.get("comment", "#")
-    lines = list(iter_code_lines(strip_comments(text, comment) if "comment" in row else text))
+def _find_facts(row: Mapping[str, Any], manifest: Manifest, text: str) -> Iterator[Fact]:
+    """Yield the technology of a row with its version, and what the lines of the text name."""
+    lines = list(iter_code_lines(text))
     version, name, description = (
         find_first(re.compile("|".join(row.get(key, ()))), lines)
         for key in ("version", "name", "description")

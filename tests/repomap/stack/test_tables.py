@@ -39,7 +39,7 @@ def test_a_manifest_has_globs_and_a_way_to_be_read(row: dict[str, Any]) -> None:
     assert ("tool" in row) <= (rest == {"tool"} and row["tool"] in load_table("tools")["python"])
     assert ("technology" in row) == (row.get("role") in ROLES)
     texts = {"tool", "technology", "role", "read", "beside", "comment", "entry_point", "members"}
-    texts |= PURPOSES
+    texts |= PURPOSES | {"needs"}
     patterns = {"version", "name", "description"}
     assert rest <= texts | patterns | {"programs", "packages", "required", "unless_above"}
     assert all(isinstance(row[key], str) and row[key] for key in rest & texts)
@@ -61,7 +61,11 @@ def test_a_reader_is_a_function(name: str) -> None:
 
 
 def test_every_glob_of_a_technology_and_every_reader_stands_once() -> None:
-    counts = Counter((glob, row.get("technology")) for row in ROWS for glob in row.get("globs", ()))
+    counts = Counter(
+        (glob, row.get("technology") or row.get("needs"))
+        for row in ROWS
+        for glob in row.get("globs", ())
+    )
     counts.update(row["read"] for row in ROWS if "read" in row)
     assert [text for text, count in counts.items() if count > 1] == []
 

@@ -179,9 +179,6 @@ def _list_meson_programs(calls: list[tuple[str, ...]], manifest: Manifest) -> It
 
 def read_configure_ac(manifest: Manifest) -> Iterator[Fact]:
     """Read a configure.ac."""
-    for macro, language in (("AC_PROG_CC", "C"), ("AC_PROG_CXX", "C++")):
-        if re.search(rf"\b{macro}\b", manifest.text):
-            yield manifest.make_technology(language, "language")
     if not manifest.exists_above("configure.ac"):
         script = f"{manifest.choose_program('./autogen.sh', 'autoreconf -i')} && "
         script = "" if manifest.find_beside("configure") else script

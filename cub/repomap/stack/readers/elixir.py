@@ -15,8 +15,6 @@ _MODULE = re.compile(r"(?:mod: \{|main_module: )[ \t]*+([A-Z][\w.]*+)")
 _DEPENDENCY = re.compile(r'\{:(\w++),[ \t]*+(?:"([^"\n]++)")?')
 _ALIAS = re.compile(r'"?([a-z][\w.]*+)"?(?:"?:[ \t]|[ \t]++=>)')
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z][a-z0-9]*|[a-z0-9]+")
-_ERLANG_DEPENDENCY = re.compile(r'\{(\w++),[ \t]*+(?:"([^"\n]++)"|\{)')
-_OTP = re.compile(r'\{minimum_otp_vsn,[ \t]*+"([^"\n]++)"')
 
 
 def read_mix_exs(manifest: Manifest) -> Iterator[Fact]:
@@ -59,17 +57,10 @@ def _list_modules(lines: list[str], manifest: Manifest) -> Iterator[EntryPoint]:
 
 
 def read_rebar_config(manifest: Manifest) -> Iterator[Fact]:
-    """Read a project of rebar3."""
-    text = "\n".join(iter_code_lines(manifest.text, "%"))
-    yield manifest.make_technology("Erlang", "language", "".join(_OTP.findall(text)[:1]))
-    yield from manifest.find_known("hex", _ERLANG_DEPENDENCY.findall(text))
-    if not manifest.exists_above("rebar.config"):
-        if any(path.endswith("_SUITE.erl") for path in manifest.list_below("test")):
-            yield manifest.make_command("test", "rebar3 ct")
-        if "erlfmt" in text:
-            yield manifest.make_command("format", "rebar3 fmt")
-        if "dialyzer" in text:
-            yield manifest.make_command("typecheck", "rebar3 dialyzer")
+    """Find the suites and the application of a project of rebar3."""
+    suites = (path for path in manifest.list_below("test") if path.endswith("_SUITE.erl"))
+    if any(suites) and not manifest.exists_above("rebar.config"):
+        yield manifest.make_command("test", "rebar3 ct")
     names = [path for path in manifest.list_below("src") if path.endswith(".app.src")]
     yield manifest.make_package("".join(names[:1]).removesuffix(".app.src"))
 

@@ -1,4 +1,4 @@
-"""Read the files of operations: containers, Nix, Terraform, Helm and Serverless."""
+"""Read the files of operations: containers, Terraform, Helm and Serverless."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cub.repomap.stack.facts import EntryPoint, Fact, Technology
-from cub.repomap.stack.formats import find_first, iter_code_lines, strip_comments
+from cub.repomap.stack.formats import find_first, iter_code_lines
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import YamlScalar, read_yaml_scalars, select_below
 
@@ -134,15 +134,6 @@ def _list_built_services(services: list[YamlScalar], manifest: Manifest) -> Iter
 _REQUIRED = re.compile(r'required_version[ \t]*+=[ \t]*+"([^"\n]++)"')
 _PROVIDER = re.compile(r'provider[ \t]++"(\w++)"')
 _PROVIDER_SOURCE = re.compile(r'source[ \t]*+=[ \t]*+"(?:registry\.\w++\.io/)?\w[\w-]*+/([\w-]++)"')
-
-
-def read_flake(manifest: Manifest) -> Iterator[Fact]:
-    """Read a flake of Nix."""
-    text = strip_comments(manifest.text, "#")
-    if "devShell" in text:
-        yield manifest.make_command("install", "nix develop")
-    if "packages" in text:
-        yield manifest.make_command("build", "nix build")
 
 
 def read_terraform(manifest: Manifest) -> Iterator[Fact]:

@@ -6,7 +6,7 @@ The package manager decides what to type. `tools.toml` knows the managers and th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from cub.repomap.data import load_table
 from cub.repomap.stack.command_purposes import build_target_commands
@@ -19,7 +19,7 @@ from cub.repomap.stack.facts import (
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_toml
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.python_tools import (
-    detect_run_prefix,
+    list_installed_tools,
     list_tools,
     list_tox_commands,
     list_tox_ini_commands,
@@ -27,7 +27,6 @@ from cub.repomap.stack.readers.python_tools import (
 from cub.repomap.stack.readers.requirements import (
     Requirement,
     iter_versioned_packages,
-    list_pytest,
     normalize_package_name,
     parse_requirement,
 )
@@ -38,44 +37,34 @@ _TASK_KEYS = ("cmd", "shell", "command", "script", "sequence", "composite", "cha
 _MAX_PROGRAMS = 12
 
 
-class PythonPackageManager(NamedTuple):
-    """Name a manager ("" for plain pip), and what comes before a tool ("" for nothing)."""
-
-    name: str
-    run_prefix: str
-
-
 def read_pyproject(manifest: Manifest) -> Iterator[Fact]:
     """Read a project's pyproject.toml."""
     tree = parse_toml(manifest.text)
     manager = _detect_package_manager(manifest, tree)
+    prefix = load_table("tools")["python_managers"].get(manager, {}).get("prefix", "")
     yield from _list_technologies(tree, manager, manifest)
-    yield from _list_task_commands(manifest, tree, manager)
+    yield from _list_task_commands(manifest, tree, prefix)
     yield from _list_install_and_build_commands(manifest, tree, manager)
     yield from _list_programs(tree, manifest)
     project = as_table(tree.get("project")) or as_table(get_value_at(tree, "tool", "poetry"))
     yield manifest.make_package(get_text_at(project, "name"), get_text_at(project, "description"))
     globs = as_texts(get_value_at(tree, "tool", "uv", "workspace", "members"))
     yield from manifest.make_members(globs, "pyproject.toml")
-    yield from _list_project_tools(manifest, tree, manager)
+    yield from _list_project_tools(manifest, tree, prefix)
 
 
-def _detect_package_manager(manifest: Manifest, tree: dict[str, Any]) -> PythonPackageManager:
-    """Return the manager whose lock file is there, else one whose table is in the file."""
-    managers = [
-        PythonPackageManager(name, row["prefix"])
-        for name, row in load_table("tools")["python_managers"].items()
-        if "prefix" in row
-    ]
-    prefix, tools = detect_run_prefix(manifest), as_table(tree.get("tool"))
-    locked = (manager for manager in managers if manager.run_prefix == prefix)
-    configured = (manager for manager in managers if manager.name.lower() in tools)
-    hatch = PythonPackageManager("Hatch" if get_value_at(tools, "hatch", "envs") else "", "")
-    return next(locked, None) or next(configured, hatch)
+def _detect_package_manager(manifest: Manifest, tree: dict[str, Any]) -> str:
+    """Return the manager whose lock file is there, else one whose table is in the file, or ""."""
+    rows, tools = load_table("tools")["python_managers"], as_table(tree.get("tool"))
+    prefixes = {name: row["prefix"] for name, row in rows.items() if "prefix" in row}
+    locked = (name for name in prefixes if prefixes[name] == manifest.python_prefix)
+    configured = (name for name in prefixes if name.lower() in tools)
+    hatch = "Hatch" if get_value_at(tools, "hatch", "envs") else ""
+    return next(locked, "") or next(configured, hatch)
 
 
 def _list_technologies(
-    tree: dict[str, Any], manager: PythonPackageManager, manifest: Manifest
+    tree: dict[str, Any], manager: str, manifest: Manifest
 ) -> Iterator[Technology]:
     version = get_text_at(tree, "project", "requires-python")
     version = version or get_text_at(tree, "tool", "poetry", "dependencies", "python")
@@ -84,25 +73,25 @@ def _list_technologies(
     requirements = as_texts(get_value_at(tree, "project", "dependencies"))
     poetry = _iter_poetry_requirements(get_value_at(tree, "tool", "poetry", "dependencies"))
     yield from manifest.find_known("pypi", [*map(parse_requirement, requirements), *poetry])
-    if manager.name:
-        yield manifest.make_technology(manager.name, "manager")
+    if manager:
+        yield manifest.make_technology(manager, "manager")
     backend = get_text_at(tree, "build-system", "build-backend").partition(".")[0]
     if name := load_table("tools")["python_backends"].get(backend):
         yield manifest.make_technology(name, "build")
 
 
 def _list_install_and_build_commands(
-    manifest: Manifest, tree: dict[str, Any], manager: PythonPackageManager
+    manifest: Manifest, tree: dict[str, Any], manager: str
 ) -> Iterator[ProjectCommand]:
     """Yield what to type in a fresh checkout, and for a distribution."""
-    row = load_table("tools")["python_managers"].get(manager.name, {})
+    row = load_table("tools")["python_managers"].get(manager, {})
     tools = as_table(tree.get("tool"))
     has_workspace = get_value_at(tools, "uv", "workspace") is not None
     can_be_installed = "project" in tree or "poetry" in tools or has_workspace
     install = row.get("install", "") if can_be_installed else ""
     if not install and "project" in tree and "build-system" in tree:
         install = _format_pip_install(tree)
-    if install and not (manager.name == "uv" and manifest.exists_above("uv.lock")):
+    if install and not (manager == "uv" and manifest.exists_above("uv.lock")):
         yield manifest.make_command("install", install)
     if "build-system" in tree and get_value_at(tree, "tool", "poetry", "package-mode") is not False:
         yield manifest.make_command("build", row.get("build", "python -m build"))
@@ -151,11 +140,10 @@ def _iter_poetry_requirements(dependencies: object) -> Iterator[Requirement]:
 
 
 def _list_task_commands(
-    manifest: Manifest, tree: dict[str, Any], manager: PythonPackageManager
+    manifest: Manifest, tree: dict[str, Any], prefix: str
 ) -> Iterator[ProjectCommand]:
     """Yield the commands for the targets of all task runners that are configured in the file."""
     tools = as_table(tree.get("tool"))
-    prefix = manager.run_prefix
     runners: tuple[tuple[object, Callable[[str], str]], ...] = (
         (get_value_at(tools, "poe", "tasks"), lambda name: f"{prefix}poe {name}"),
         (get_value_at(tools, "pdm", "scripts"), lambda name: f"pdm run {name}"),
@@ -218,11 +206,9 @@ def _list_programs(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPo
         yield manifest.make_entry_point(name, target.partition("[")[0].strip())
 
 
-def _list_project_tools(
-    manifest: Manifest, tree: dict[str, Any], manager: PythonPackageManager
-) -> Iterator[Fact]:
+def _list_project_tools(manifest: Manifest, tree: dict[str, Any], prefix: str) -> Iterator[Fact]:
     """Yield the tools with a table of their own, and those that developers are to install."""
-    tools, prefix = as_table(tree.get("tool")), manager.run_prefix
+    tools = as_table(tree.get("tool"))
     # Without these keys, `tool.pytest` only configures one of pytest's plugins.
     has_pytest = {"ini_options", "testpaths"}.intersection(as_table(tools.get("pytest")))
     configured = [name for name in tools if name != "pytest" or has_pytest]
@@ -231,9 +217,8 @@ def _list_project_tools(
     installed = {name for name, _ in _list_developer_requirements(tree)}
     has_files = {"files", "packages", "modules"}.intersection(as_table(tools.get("mypy")))
     overrides = {"mypy": "mypy" if has_files else f"mypy {_find_code_folder(tree, manifest)}"}
-    yield from list_tools(manifest, configured, run_prefix=prefix, overrides=overrides)
-    yield from list_pytest(manifest, installed, prefix)
-    yield from list_tools(manifest, sorted(installed), without_commands=True)
+    yield from list_tools(manifest, configured, prefix=prefix, overrides=overrides)
+    yield from list_installed_tools(manifest, sorted(installed), prefix)
 
 
 def _find_code_folder(tree: dict[str, Any], manifest: Manifest) -> str:

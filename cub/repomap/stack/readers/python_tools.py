@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -36,7 +36,7 @@ def read_tox_ini(manifest: Manifest) -> Iterator[Fact]:
     sections = parse_ini(manifest.text)
     if any(name == "tox" or name.startswith("testenv") for name in sections):
         yield manifest.make_technology("tox", "tool")
-    yield from list_tox_ini_commands(manifest, manifest.text, detect_run_prefix(manifest))
+    yield from list_tox_ini_commands(manifest, manifest.text, manifest.python_prefix)
     others = {name: section for name, section in sections.items() if name != "tox"}
     yield from list_configured_tools(manifest, others)
 
@@ -49,14 +49,14 @@ def read_mypy_ini(manifest: Manifest) -> Iterator[Fact]:
 def read_ruff_toml(manifest: Manifest) -> Iterator[Fact]:
     """Read ruff's own file: ruff is taken to format if that is configured."""
     names = ["ruff", "ruff-format"] if "format" in parse_toml(manifest.text) else ["ruff"]
-    return list_tools(manifest, names, run_prefix=detect_run_prefix(manifest))
+    return list_tools(manifest, names)
 
 
 def read_noxfile(manifest: Manifest) -> Iterator[Fact]:
     """Read the sessions of a noxfile.py, which is not run."""
     sessions = dict.fromkeys(_iter_sessions(parse_python(manifest.text)), "")
-    prefix = detect_run_prefix(manifest)
-    yield from build_target_commands(manifest, sessions, lambda name: f"{prefix}nox -s {name}")
+    nox = f"{manifest.python_prefix}nox"
+    yield from build_target_commands(manifest, sessions, lambda name: f"{nox} -s {name}")
 
 
 def _iter_sessions(tree: ast.Module) -> Iterator[str]:
@@ -79,7 +79,7 @@ def read_pre_commit_config(manifest: Manifest) -> Iterator[Fact]:
     tools = [rows.get(hook, {}).get("tool", hook) for hook in hooks]
     yield from list_tools(manifest, tools, without_commands=True)
     if "ruff-format" in hooks:
-        yield from list_tools(manifest, ["ruff-format"], run_prefix=detect_run_prefix(manifest))
+        yield from list_tools(manifest, ["ruff-format"])
     for row in (rows[hook] for hook in hooks if hook in rows):
         yield manifest.make_technology(row.get("name", ""), "tool")
 
@@ -91,36 +91,37 @@ def list_configured_tools(
     names = [name.removeprefix("tool:").partition(":")[0] for name in sections]
     mypy = sections.get("mypy", {})
     overrides = {"mypy": "mypy"} if "files" in mypy or "packages" in mypy else {}
-    return list_tools(manifest, names, run_prefix=detect_run_prefix(manifest), overrides=overrides)
+    return list_tools(manifest, names, overrides=overrides)
 
 
 def list_tools(
     manifest: Manifest,
     names: Iterable[str],
     *,
-    run_prefix: str = "",
+    prefix: str | None = None,
     overrides: Mapping[str, str] = _NO_OVERRIDES,
     without_commands: bool = False,
 ) -> Iterator[Fact]:
     """Yield the tools that are configured under these names, each once; others are ignored.
 
-    `run_prefix` comes before each command. `overrides` has other commands for a tool. With
-    `without_commands`, the tools are there, but nothing says that they are run.
+    `prefix` comes before each command, by default that of the lock file. `overrides` has other
+    commands for a tool. With `without_commands`, the tools are there, but nothing says that they
+    are run.
     """
     rows = load_table("tools")["python"]
+    prefix = manifest.python_prefix if prefix is None else prefix
     for name in (name for name in dict.fromkeys(names) if name in rows):
         yield manifest.make_technology(rows[name]["name"], "tool")
         for purpose, text in () if without_commands else iter_row_commands(rows[name]):
-            yield manifest.make_command(purpose, run_prefix + overrides.get(name, text))
+            yield manifest.make_command(purpose, prefix + overrides.get(name, text))
 
 
-def detect_run_prefix(manifest: Manifest) -> str:
-    """Return what comes before a tool's name, by the lock file beside the manifest or above it."""
-    prefixes: dict[str, str] = load_table("tools")["python_locks"]
-    for name, prefix in prefixes.items():
-        if manifest.find_beside(name) or (name == "uv.lock" and manifest.exists_above(name)):
-            return prefix
-    return ""
+def list_installed_tools(
+    manifest: Manifest, packages: Collection[str], prefix: str | None = None
+) -> Iterator[Fact]:
+    """Yield the tools that developers install, of which only pytest is taken to be run."""
+    yield from list_tools(manifest, {"pytest"}.intersection(packages), prefix=prefix)
+    yield from list_tools(manifest, packages, without_commands=True)
 
 
 def list_tox_ini_commands(

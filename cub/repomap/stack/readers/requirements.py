@@ -1,14 +1,14 @@
 """Read what a Python project needs, in files other than pyproject.toml.
 
-These are requirements files, Pipfile, conda's environment.yml, setup.cfg, setup.py, which is never
-run, and Django's manage.py.
+These are requirements files, Pipfile, conda's environment.yml, setup.cfg, and setup.py, which is
+never run.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from cub.repomap.stack.facts import Fact, ProjectCommand, ProjectPackage
@@ -22,10 +22,10 @@ from cub.repomap.stack.formats import (
 )
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.python_tools import (
-    detect_run_prefix,
     evaluate_literal,
     get_last_name,
     list_configured_tools,
+    list_installed_tools,
     list_tools,
     list_tox_ini_commands,
     parse_python,
@@ -53,9 +53,7 @@ def read_requirements(manifest: Manifest) -> Iterator[Fact]:
         yield from manifest.find_known("pypi", requirements)
     if manifest.path.endswith(".txt"):
         yield from _list_install_commands(manifest)
-    names = [name for name, _ in requirements]
-    yield from list_pytest(manifest, names, detect_run_prefix(manifest))
-    yield from list_tools(manifest, names, without_commands=True)
+    yield from list_installed_tools(manifest, [name for name, _ in requirements])
 
 
 def _list_install_commands(manifest: Manifest) -> Iterator[ProjectCommand]:
@@ -63,7 +61,7 @@ def _list_install_commands(manifest: Manifest) -> Iterator[ProjectCommand]:
     folder, _, name = manifest.path.rpartition("/")
     if folder.rpartition("/")[2] == "requirements":
         name, folder = f"requirements/{name}", folder.rpartition("/")[0]
-    if not detect_run_prefix(manifest) and "constraint" not in name:
+    if not manifest.python_prefix and "constraint" not in name:
         yield ProjectCommand("install", f"pip install -r {name}", manifest.path, folder)
 
 
@@ -89,11 +87,6 @@ def normalize_package_name(name: str) -> str:
     return _SEPARATORS.sub("-", name[:200]).lower()
 
 
-def list_pytest(manifest: Manifest, names: Iterable[str], run_prefix: str) -> Iterator[Fact]:
-    """Return pytest with its command, if it is among the packages."""
-    return list_tools(manifest, {"pytest"}.intersection(names), run_prefix=run_prefix)
-
-
 def iter_versioned_packages(table: object) -> Iterator[Requirement]:
     """Yield the packages of a table of Pipenv or Poetry, whose values may have a `version`."""
     for name, value in as_table(table).items():
@@ -108,8 +101,7 @@ def read_pipfile(manifest: Manifest) -> Iterator[Fact]:
     yield manifest.make_technology("Python", "language", version)
     yield from manifest.find_known("pypi", iter_versioned_packages(tree.get("packages")))
     developers = [normalize_package_name(name) for name in as_table(tree.get("dev-packages"))]
-    yield from list_pytest(manifest, developers, "pipenv run ")
-    yield from list_tools(manifest, developers, without_commands=True)
+    yield from list_installed_tools(manifest, developers, "pipenv run ")
 
 
 def read_conda_environment(manifest: Manifest) -> Iterator[Fact]:
@@ -128,15 +120,6 @@ def read_conda_environment(manifest: Manifest) -> Iterator[Fact]:
         yield from manifest.find_known("pypi", requirements)
     yield manifest.make_command("install", f"conda env create -f {manifest.name}")
     yield from list_tools(manifest, (name for name, _ in requirements), without_commands=True)
-
-
-def read_manage_py(manifest: Manifest) -> Iterator[Fact]:
-    """Read Django's manage.py, known by its words; other scripts of this name tell nothing."""
-    if "DJANGO_SETTINGS_MODULE" in manifest.text or "django" in manifest.text:
-        prefix = f"{detect_run_prefix(manifest)}python manage.py"
-        yield manifest.make_technology("Django", "framework")
-        yield from manifest.make_commands(run=f"{prefix} runserver", test=f"{prefix} test")
-        yield manifest.make_entry_point("manage.py", manifest.path)
 
 
 _MAX_PROGRAMS = 12
@@ -215,7 +198,7 @@ def read_setup_cfg(manifest: Manifest) -> Iterator[Fact]:
 def _list_tests(manifest: Manifest, requirements: list[str]) -> Iterator[Fact]:
     """Return pytest with its command, if it is among what developers need."""
     names = {parse_requirement(line)[0] for line in requirements}
-    return list_pytest(manifest, names, detect_run_prefix(manifest))
+    return list_tools(manifest, {"pytest"}.intersection(names))
 
 
 def _list_project_facts(

@@ -18,7 +18,6 @@ _DEPENDENCY = re.compile(
     r'\.package\(\s*+(?:name:[ \t]*+"[^"\n]*+",\s*+)?url:\s*+"([^"\n]++)"'
     r'(?:,\s*+(?:from:|exact:|\.upToNextM\w{4}\(from:|\.exact\()[ \t]*+"([^"\n]++)")?'
 )
-_POD = re.compile(r"""pod[ \t]++["']([\w./+-]++)["'](?:,[ \t]*+["']([^"'\n]++)["'])?""")
 _PLATFORM = re.compile(r"""platform[ \t]++:(\w++)(?:,[ \t]*+["']([\d.]++)["'])?""")
 _PLATFORMS = {"ios": "iOS", "macos": "macOS", "osx": "macOS", "tvos": "tvOS", "watchos": "watchOS"}
 
@@ -74,10 +73,7 @@ def _list_programs(targets: list[_Target], manifest: Manifest) -> Iterator[Entry
 
 
 def read_podfile(manifest: Manifest) -> Iterator[Fact]:
-    """Read the platforms and the pods of CocoaPods."""
-    lines = list(iter_code_lines(manifest.text))
-    for platform in filter(None, map(_PLATFORM.match, lines)):
+    """Read the platforms of CocoaPods."""
+    for platform in filter(None, map(_PLATFORM.match, iter_code_lines(manifest.text))):
         name, version = platform.groups("")
         yield manifest.make_technology(_PLATFORMS.get(name, ""), "runtime", version)
-    pods = [pod.groups("") for pod in filter(None, map(_POD.match, lines))]
-    yield from manifest.find_known("swift", [(pod.partition("/")[0], at) for pod, at in pods])
