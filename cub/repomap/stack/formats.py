@@ -171,6 +171,15 @@ def get_text_at(tree: object, *keys: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def iter_tree_values(tree: object, *keys: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the strings and numbers of a tree with the keys that lead to each."""
+    if not isinstance(tree, dict | list):
+        yield keys, format_version(tree)
+        return
+    for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+        yield from iter_tree_values(value, *keys, str(key))
+
+
 def as_texts(value: object) -> list[str]:
     """Return the strings of a list; of a string, that alone; of anything else, none."""
     if isinstance(value, str):

@@ -14,9 +14,17 @@ from typing import Any, NamedTuple
 
 from cub.repomap.data import load_table
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
-from cub.repomap.stack.facts import Fact, ProjectCommand, iter_row_commands
-from cub.repomap.stack.formats import find_first, iter_code_lines, strip_comments
+from cub.repomap.stack.facts import Fact, ProjectCommand, ProjectPackage, iter_row_commands
+from cub.repomap.stack.formats import (
+    find_first,
+    iter_code_lines,
+    iter_tree_values,
+    parse_json,
+    parse_toml,
+    strip_comments,
+)
 from cub.repomap.stack.manifest import Manifest, ManifestReader
+from cub.repomap.stack.yaml_reader import read_yaml_scalars
 
 MAX_MANIFESTS = 300
 _TEMPLATES = re.compile(r"templates?(?:[-_].*)?|skeletons?|scaffold(?:s|ing)?|.*\{\{.*")
@@ -124,7 +132,7 @@ def _list_commands(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Proje
 
 def _find_facts(row: Mapping[str, Any], manifest: Manifest, text: str) -> Iterator[Fact]:
     """Yield the technology of a row with its version, and what the lines of the text name."""
-    lines = list(iter_code_lines(text))
+    lines = list(_list_values(row["tree"], text) if "tree" in row else iter_code_lines(text))
     version, name, description = (
         find_first(re.compile("|".join(row.get(key, ()))), lines)
         for key in ("version", "name", "description")
@@ -137,8 +145,26 @@ def _find_facts(row: Mapping[str, Any], manifest: Manifest, text: str) -> Iterat
         yield from manifest.find_known(ecosystem, packages)
     if name:
         yield manifest.make_package(name, description)
+    for entry in re.finditer(row["entries"], "\n".join(lines)) if "entries" in row else ():
+        yield manifest.make_entry_point(entry["name"], entry["target"])
+    yield from _find_members(row, manifest, lines)
+
+
+def _find_members(
+    row: Mapping[str, Any], manifest: Manifest, lines: Sequence[str]
+) -> Iterator[ProjectPackage]:
+    for manifest_name, patterns in row.get("workspaces", {}).items():
+        globs = filter(None, map(re.compile("|".join(patterns)).match, lines))
+        yield from manifest.make_members([glob[1] for glob in globs], manifest_name)
     if "members" in row:
         for member in filter(None, map(re.compile(row["members"]).match, lines)):
             folder = manifest.resolve_path(member["folder"])
             if folder and folder != manifest.folder:
                 yield manifest.make_member(folder, member["name"])
+
+
+def _list_values(form: str, text: str) -> Iterator[str]:
+    """Yield each value of a file as a line with its keys: `sdk.version = 8.0.100`."""
+    parsers = {"json": parse_json, "toml": parse_toml}
+    rows = read_yaml_scalars(text) if form == "yaml" else iter_tree_values(parsers[form](text))
+    return (f"{'.'.join(keys)} = {' '.join(value.split())}" for keys, value in rows)

@@ -39,15 +39,21 @@ def test_a_manifest_has_globs_and_a_way_to_be_read(row: dict[str, Any]) -> None:
     assert ("tool" in row) <= (rest == {"tool"} and row["tool"] in load_table("tools")["python"])
     assert ("technology" in row) == (row.get("role") in ROLES)
     texts = {"tool", "technology", "role", "read", "beside", "comment", "entry_point", "members"}
-    texts |= PURPOSES | {"needs"}
+    texts |= PURPOSES | {"needs", "tree", "entries"}
     patterns = {"version", "name", "description"}
-    assert rest <= texts | patterns | {"programs", "packages", "required", "unless_above"}
+    others = {"programs", "packages", "workspaces", "required", "unless_above"}
+    assert rest <= texts | patterns | others
+    assert row.get("tree", "json") in ("json", "toml", "yaml")
     assert all(isinstance(row[key], str) and row[key] for key in rest & texts)
     assert any("{program}" in row[key] for key in rest & PURPOSES) == ("programs" in row)
     assert "programs" not in row or (is_texts(row["programs"]) and len(row["programs"]) == 2)
     assert all(re.compile(one).groups == 1 for key in patterns for one in row.get(key, ()))
     members = re.compile(row.get("members", "(?P<name>)(?P<folder>)"))
     assert set(members.groupindex) == {"name", "folder"}
+    entries = re.compile(row.get("entries", "(?P<name>)(?P<target>)"))
+    assert set(entries.groupindex) == {"name", "target"}
+    globs = [one for listed in row.get("workspaces", {}).values() for one in listed]
+    assert all(re.compile(one).groups == 1 for one in globs)
     assert "version" in row or "required" not in row
     assert set(row.get("packages", {})) <= set(PACKAGES)
     packages = row.get("packages", {}).values()

@@ -1,4 +1,4 @@
-"""Read the build files of C and C++: CMake, Meson, Autotools and vcpkg."""
+"""Read the build files of C and C++: CMake, Meson and Autotools."""
 
 from __future__ import annotations
 
@@ -185,15 +185,3 @@ def read_configure_ac(manifest: Manifest) -> Iterator[Fact]:
         yield from manifest.make_commands(build=f"{script}./configure && make", test="make check")
     if name := _INIT.search(manifest.text):
         yield manifest.make_package(name[1].strip())
-
-
-def read_vcpkg_json(manifest: Manifest) -> Iterator[Fact]:
-    """Read the dependencies of vcpkg."""
-    tree = parse_json(manifest.text)
-    dependencies = tree.get("dependencies")
-    needed = [
-        (value if isinstance(value, str) else get_text_at(value, "name"), "")
-        for value in (dependencies if isinstance(dependencies, list) else [])
-    ]
-    yield from manifest.find_known("native", needed)
-    yield manifest.make_package(get_text_at(tree, "name"), get_text_at(tree, "description"))

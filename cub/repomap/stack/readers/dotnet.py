@@ -1,4 +1,4 @@
-"""Read the files of .NET: projects, solutions, global.json and the properties for all projects."""
+"""Read the files of .NET: projects, solutions and the properties for all projects."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from cub.repomap.stack.facts import Fact, ProjectCommand, Technology
 from cub.repomap.stack.formats import (
-    get_text_at,
     get_xml_text,
     iter_xml_children,
-    parse_json,
     parse_xml,
 )
 from cub.repomap.stack.manifest import Manifest
@@ -104,12 +102,6 @@ def read_solution(manifest: Manifest) -> Iterator[Fact]:
     folders = {manifest.resolve_path(path).rpartition("/")[0] for path in paths if "." in path}
     yield from _list_commands(manifest, has_tests=True)
     yield from map(manifest.make_member, filter(None, sorted(folders)))
-
-
-def read_global_json(manifest: Manifest) -> Iterator[Fact]:
-    """Read the version of the SDK."""
-    if version := get_text_at(parse_json(manifest.text), "sdk", "version"):
-        yield manifest.make_technology(".NET SDK", "tool", version)
 
 
 def read_shared_properties(manifest: Manifest) -> Iterator[Fact]:

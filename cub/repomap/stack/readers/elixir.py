@@ -1,4 +1,4 @@
-"""Read the build files of Elixir, Erlang and Gleam: mix.exs, rebar.config, gleam.toml."""
+"""Read the build files of Elixir and Erlang: mix.exs and rebar.config."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cub.repomap.stack.command_purposes import detect_name_purpose
 from cub.repomap.stack.facts import EntryPoint, Fact
-from cub.repomap.stack.formats import as_table, get_text_at, iter_code_lines, parse_toml
+from cub.repomap.stack.formats import iter_code_lines
 from cub.repomap.stack.manifest import Manifest
 
 _FIELD = re.compile(r'(app|elixir|description|apps_path):[ \t]*+(?::(\w++)|"([^"\n]++)")')
@@ -63,12 +63,3 @@ def read_rebar_config(manifest: Manifest) -> Iterator[Fact]:
         yield manifest.make_command("test", "rebar3 ct")
     names = [path for path in manifest.list_below("src") if path.endswith(".app.src")]
     yield manifest.make_package("".join(names[:1]).removesuffix(".app.src"))
-
-
-def read_gleam_toml(manifest: Manifest) -> Iterator[Fact]:
-    """Read a project of Gleam."""
-    tree = parse_toml(manifest.text)
-    packages = as_table(tree.get("dependencies")) | as_table(tree.get("dev-dependencies"))
-    yield manifest.make_technology("Gleam", "language", get_text_at(tree, "gleam"))
-    yield from manifest.find_known("hex", packages.items())
-    yield manifest.make_package(get_text_at(tree, "name"), get_text_at(tree, "description"))

@@ -1,4 +1,4 @@
-"""Read the files of operations: containers, Terraform, Helm and Serverless."""
+"""Read the files of operations: containers, Terraform and Helm."""
 
 from __future__ import annotations
 
@@ -152,16 +152,3 @@ def read_chart(manifest: Manifest) -> Iterator[Fact]:
     if not name:
         raise ValueError("this chart has no name")
     yield manifest.make_package(name, fields.get(("description",), ""))
-
-
-def read_serverless(manifest: Manifest) -> Iterator[Fact]:
-    """Read a service and its handlers."""
-    scalars = read_yaml_scalars(manifest.text)
-    fields = {scalar.keys: scalar.value for scalar in scalars}
-    version = fields.get(("frameworkVersion",), "")
-    yield manifest.make_technology("Serverless Framework", "framework", version)
-    yield from manifest.find_known("serverless", [(fields.get(("provider", "name"), ""), "")])
-    for keys, value in scalars:
-        if len(keys) == 3 and keys[::2] == ("functions", "handler"):
-            yield manifest.make_entry_point(keys[1], value)
-    yield manifest.make_package(fields.get(("service",)) or fields.get(("service", "name"), ""))

@@ -1,7 +1,6 @@
 """Detect the package manager of a JavaScript project, and read the files beside package.json.
 
-Those are the files of monorepos (pnpm-workspace.yaml, lerna.json, nx.json, turbo.json), and
-deno.json.
+Those are the files of monorepos (nx.json, turbo.json), and deno.json.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from cub.repomap.stack.command_purposes import build_target_commands
 from cub.repomap.stack.facts import Fact, ProjectCommand
 from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_json
 from cub.repomap.stack.manifest import Manifest
-from cub.repomap.stack.yaml_reader import read_yaml_scalars, select_below
 
 
 class NodePackageManager(NamedTuple):
@@ -66,18 +64,6 @@ def has_manager_file(manifest: Manifest) -> bool:
 def _load_managers() -> dict[str, dict[str, Any]]:
     managers: dict[str, dict[str, Any]] = load_table("tools")["node_managers"]
     return managers
-
-
-def read_pnpm_workspace(manifest: Manifest) -> Iterator[Fact]:
-    """Read the members of a workspace of pnpm."""
-    scalars = select_below(read_yaml_scalars(manifest.text), "packages")
-    yield from manifest.make_members([scalar.value for scalar in scalars], "package.json")
-
-
-def read_lerna_json(manifest: Manifest) -> Iterator[Fact]:
-    """Read the members of a workspace of Lerna."""
-    globs = as_texts(parse_json(manifest.text).get("packages"))
-    yield from manifest.make_members(globs, "package.json")
 
 
 def read_nx_json(manifest: Manifest) -> Iterator[Fact]:
