@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
+from itertools import accumulate
 
 from cub.repomap.outline.readme_text import (
     extract_comment_paragraph,
@@ -167,6 +168,7 @@ def _extract_manifest_description(name: str, text: str) -> str:
 
 
 _MAX_FOLDERS = 200  # the topmost and largest ones
+_MAX_LEVELS = 40  # to count files in
 _MAX_BYTES = 4_096
 _MAX_README_BYTES = 32_768  # of the one at the root
 _MAX_GO_FILES = 3  # the comment may be in any file of a package
@@ -257,12 +259,8 @@ def _count_files(names_by_folder: Mapping[str, list[str]]) -> Counter[str]:
     """Count the files in each folder and below."""
     counts: Counter[str] = Counter()
     for folder, names in names_by_folder.items():
-        above = folder
-        for _ in range(40):
+        for above in accumulate(folder.split("/")[:_MAX_LEVELS], "{}/{}".format):
             counts[above] += len(names)
-            above = above.rpartition("/")[0]
-            if not above:
-                break
     return counts
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from posixpath import normpath
 
 from cub.repomap.data import index_words, load_words
-from cub.repomap.stack.facts import CommandPurpose, ProjectCommand, ProjectStack
+from cub.repomap.stack.facts import ProjectCommand, ProjectStack
 
 _SEPARATORS = re.compile(r"&&|\|\||;|\||\n")
 _CD = re.compile(r"cd[ ]+([\w./-]+)")
@@ -62,11 +62,6 @@ def make_command_key(command: str) -> str:
         )
         for part in split_commands(command)
     )
-
-
-def load_program_purposes() -> dict[str, CommandPurpose]:
-    """Return the purpose of each known program, which may be several words (`go test`)."""
-    return index_words("programs", "purposes")
 
 
 def get_command_words(key: str) -> frozenset[str]:

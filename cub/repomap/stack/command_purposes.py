@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from cub.repomap.data import index_words, load_table, load_words
 from cub.repomap.stack.command_lines import (
     get_command_words,
-    load_program_purposes,
     split_commands,
     unwrap_command,
 )
@@ -93,7 +92,7 @@ def detect_command_purpose(line: str) -> CommandPurpose | None:
 def _detect_words_purpose(words: list[str]) -> CommandPurpose | None:
     if not words:
         return None
-    purposes = load_program_purposes()
+    purposes: dict[str, CommandPurpose] = index_words("programs", "purposes")
     program = words[0].removeprefix("./").removeprefix("node_modules/.bin/")
     for known in (" ".join([program, *words[1:3]]), " ".join([program, *words[1:2]])):
         if known in purposes:
@@ -116,12 +115,12 @@ def _detect_script_purpose(path: str) -> CommandPurpose | None:
 
 def _detect_run_target_purpose(program: str, arguments: list[str]) -> CommandPurpose | None:
     """Return the purpose of the target that a runner runs: `npm run lint`, `tox -e typing`."""
-    purposes, runners = load_program_purposes(), get_command_words("target_runners")
+    purposes: dict[str, CommandPurpose] = index_words("programs", "purposes")
     names = [word for word in arguments if word[0] != "-" and not word.isdigit()]
     names = names[1:] if names[:1] in (["run"], ["task"]) else names
     if not names or _PYTHON.fullmatch(names[0]):
         return purposes.get(program)
-    if names[0] not in runners and names[0] in purposes:
+    if names[0] not in get_command_words("target_runners") and names[0] in purposes:
         return _apply_options(purposes[names[0]], names)
     if program in get_command_words("script_runners") and names[0] == "check":
         return None  # to check a package of JavaScript can mean anything

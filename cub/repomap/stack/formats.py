@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from cub.errors import CubError
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _MAX_LINE_CHARS = 2000
+# Of the values that a manifest may be searched for.
+_MAX_VALUES, _MAX_LEVELS, MAX_KEY_CHARS = 50_000, 12, 80
 # A quote without its end takes the rest of the line, so that no text is read twice.
 _QUOTED = r"""(?:"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?)"""
 # tomllib takes time in the square of a key's parts.
@@ -37,8 +40,6 @@ def parse_ini(text: str) -> dict[str, dict[str, str]]:
         raise ValueError(f"{line}not a valid option") from None
     except AttributeError:  # configparser's own, for a value below an option without one
         raise ValueError("this is not an INI file") from None
-    except configparser.Error as error:
-        raise ValueError(f"this is not an INI file: {error.message}") from None
     return {
         name: {key: value or "" for key, value in parser[name].items()}
         for name in parser.sections()
@@ -171,13 +172,17 @@ def get_text_at(tree: object, *keys: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def iter_tree_values(tree: object, *keys: str) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the strings and numbers of a tree with the keys that lead to each."""
+def list_tree_values(tree: object) -> list[tuple[str, str]]:
+    """Return the strings and numbers of a tree, each after the path of its keys: `sdk.version`."""
+    return list(islice(_iter_tree_values(tree, ()), _MAX_VALUES))
+
+
+def _iter_tree_values(tree: object, keys: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     if not isinstance(tree, dict | list):
-        yield keys, format_version(tree)
-        return
-    for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
-        yield from iter_tree_values(value, *keys, str(key))
+        yield ".".join(keys), format_version(tree)
+    elif len(keys) < _MAX_LEVELS:
+        for key, value in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from _iter_tree_values(value, (*keys, str(key)[:MAX_KEY_CHARS]))
 
 
 def as_texts(value: object) -> list[str]:

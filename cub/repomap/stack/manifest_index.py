@@ -16,9 +16,10 @@ from cub.repomap.data import load_table
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.repomap.stack.facts import Fact, ProjectCommand, ProjectPackage, iter_row_commands
 from cub.repomap.stack.formats import (
+    MAX_KEY_CHARS,
     find_first,
     iter_code_lines,
-    iter_tree_values,
+    list_tree_values,
     parse_json,
     parse_toml,
     strip_comments,
@@ -132,7 +133,7 @@ def _list_commands(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Proje
 
 def _find_facts(row: Mapping[str, Any], manifest: Manifest, text: str) -> Iterator[Fact]:
     """Yield the technology of a row with its version, and what the lines of the text name."""
-    lines = list(_list_values(row["tree"], text) if "tree" in row else iter_code_lines(text))
+    lines = _list_values(row["tree"], text) if "tree" in row else list(iter_code_lines(text))
     version, name, description = (
         find_first(re.compile("|".join(row.get(key, ()))), lines)
         for key in ("version", "name", "description")
@@ -163,8 +164,11 @@ def _find_members(
                 yield manifest.make_member(folder, member["name"])
 
 
-def _list_values(form: str, text: str) -> Iterator[str]:
-    """Yield each value of a file as a line with its keys: `sdk.version = 8.0.100`."""
-    parsers = {"json": parse_json, "toml": parse_toml}
-    rows = read_yaml_scalars(text) if form == "yaml" else iter_tree_values(parsers[form](text))
-    return (f"{'.'.join(keys)} = {' '.join(value.split())}" for keys, value in rows)
+def _list_values(form: str, text: str) -> list[str]:
+    """Return each value of a file as a line with its keys: `sdk.version = 8.0.100`."""
+    if form == "yaml":
+        scalars = read_yaml_scalars(text)
+        rows = [(".".join(key[:MAX_KEY_CHARS] for key in keys), value) for keys, value in scalars]
+    else:
+        rows = list_tree_values(parse_toml(text) if form == "toml" else parse_json(text))
+    return [f"{path} = {' '.join(value.split())}" for path, value in rows]

@@ -29,7 +29,6 @@ class QueryMatch(NamedTuple):
 
     start: int
     end: int
-    number: int
     role: str
     pattern: QueryPattern
     nodes: CapturedNodes
@@ -51,9 +50,8 @@ def run_query(grammar: Grammar, root: Node, end: int) -> list[QueryMatch]:
             nodes.update({part: [field] for part, field in fields.items() if field})
         span = (node.start_byte, -node.end_byte)
         if span[0] < end:
-            matches.append(QueryMatch(*span, len(matches), pattern.role, pattern, nodes))
-    matches.sort()
-    return matches
+            matches.append(QueryMatch(*span, pattern.role, pattern, nodes))
+    return sorted(matches, key=lambda match: match[:2])
 
 
 def get_node_text(data: bytes, node: Node) -> str:

@@ -6,7 +6,7 @@ Those are the files of monorepos (nx.json, turbo.json), and deno.json.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from cub.repomap.data import load_table
@@ -17,21 +17,15 @@ from cub.repomap.stack.manifest import Manifest
 
 
 class NodePackageManager(NamedTuple):
-    """Name a manager as it is typed; `is_explicit` says that a file or a field names it."""
+    """Name a manager as it is typed, and hold its row of the table.
+
+    `is_explicit` says that a file or a field names it.
+    """
 
     name: str
+    row: Mapping[str, Any]
     version: str = ""
     is_explicit: bool = False
-
-    @property
-    def display_name(self) -> str:
-        """Return the name as people write it."""
-        return str(_load_managers()[self.name]["name"])
-
-    @property
-    def exec_prefix(self) -> str:
-        """Return what comes before a program that the project has installed."""
-        return str(_load_managers()[self.name]["exec"])
 
     def format_run_command(self, script: str) -> str:
         """Return what to type for a script of package.json."""
@@ -48,12 +42,12 @@ def detect_node_package_manager(manifest: Manifest, field: str = "") -> NodePack
     managers = _load_managers()
     name, _, version = field.partition("@")
     if name in managers:
-        return NodePackageManager(name, version.partition("+")[0], is_explicit=True)
+        return NodePackageManager(name, managers[name], version.partition("+")[0], is_explicit=True)
     for exists in (manifest.find_beside, manifest.exists_above):
         for manager, row in managers.items():
             if exists(*row["files"]):
-                return NodePackageManager(manager, is_explicit=True)
-    return NodePackageManager("npm")
+                return NodePackageManager(manager, row, is_explicit=True)
+    return NodePackageManager("npm", managers["npm"])
 
 
 def has_manager_file(manifest: Manifest) -> bool:
@@ -83,7 +77,7 @@ def read_turbo_json(manifest: Manifest) -> Iterator[Fact]:
 def _list_task_commands(
     manifest: Manifest, names: Iterable[str], runner: str
 ) -> Iterator[ProjectCommand]:
-    prefix = detect_node_package_manager(manifest).exec_prefix
+    prefix = detect_node_package_manager(manifest).row["exec"]
     lines = {name: "" for name in names if name.isidentifier()}
     for command in build_target_commands(manifest, lines, lambda name: f"{prefix} {runner} {name}"):
         yield command._replace(origin="tool")

@@ -70,7 +70,7 @@ def _list_technologies(
         yield manifest.make_technology("Node.js", "runtime", get_text_at(tree, "engines", "node"))
     yield from _list_dependencies(tree, manifest)
     if manager.is_explicit or not manifest.exists_above("package.json"):
-        yield manifest.make_technology(manager.display_name, "manager", manager.version)
+        yield manifest.make_technology(manager.row["name"], "manager", manager.version)
 
 
 def _list_dependencies(tree: dict[str, Any], manifest: Manifest) -> Iterator[Technology]:
@@ -144,7 +144,7 @@ def _infer_tool_commands(
             for purpose, line in iter_row_commands(row):
                 if purpose not in purposes:
                     purposes.add(purpose)
-                    yield manifest.make_command(purpose, f"{manager.exec_prefix} {line}")
+                    yield manifest.make_command(purpose, f"{manager.row['exec']} {line}")
 
 
 def _find_entry_points(tree: dict[str, Any], manifest: Manifest) -> Iterator[EntryPoint]:

@@ -5,6 +5,7 @@ The package manager decides what to type. `tools.toml` knows the managers and th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,7 +17,14 @@ from cub.repomap.stack.facts import (
     ProjectCommand,
     Technology,
 )
-from cub.repomap.stack.formats import as_table, as_texts, get_text_at, get_value_at, parse_toml
+from cub.repomap.stack.formats import (
+    as_table,
+    as_texts,
+    get_text_at,
+    get_value_at,
+    list_tree_values,
+    parse_toml,
+)
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.readers.python_tools import (
     list_installed_tools,
@@ -32,7 +40,12 @@ from cub.repomap.stack.readers.requirements import (
 )
 
 _DEVELOPER_EXTRAS = ("dev", "develop", "development", "test", "tests", "testing", "all")
-_HATCH_KEYS = ("dependencies", "extra-dependencies")
+# The keys of each package that developers install; Poetry's are named by the last one.
+_INSTALLED = re.compile(
+    r"(?:project\.optional-dependencies\..+|dependency-groups\..+|tool\.pdm\.dev-dependencies\..+"
+    r"|tool\.(?:uv|rye)\.dev-dependencies|tool\.hatch\.envs\..+\.(?:extra-)?dependencies)\.\d+$"
+    r"|tool\.poetry\.(?:dev-dependencies|group\..+\.dependencies)\.(?P<poetry>[^.]+)"
+)
 _TASK_KEYS = ("cmd", "shell", "command", "script", "sequence", "composite", "chain", "call")
 _MAX_PROGRAMS = 12
 
@@ -106,32 +119,11 @@ def _format_pip_install(tree: dict[str, Any]) -> str:
     return f"pip install {project}{' --group dev' if has_group else ''}"
 
 
-def _list_developer_requirements(tree: dict[str, Any]) -> list[Requirement]:
-    """Return what extras and groups of dependencies hold, those of all managers."""
-    tools = as_table(tree.get("tool"))
-    groups = [
-        *as_table(get_value_at(tree, "project", "optional-dependencies")).values(),
-        *as_table(tree.get("dependency-groups")).values(),
-        *as_table(get_value_at(tools, "pdm", "dev-dependencies")).values(),
-        get_value_at(tools, "uv", "dev-dependencies"),
-        get_value_at(tools, "rye", "dev-dependencies"),
-        *(
-            get_value_at(environment, key)
-            for environment in as_table(get_value_at(tools, "hatch", "envs")).values()
-            for key in _HATCH_KEYS
-        ),
-    ]
-    poetry = [
-        get_value_at(tools, "poetry", "dev-dependencies"),
-        *(
-            get_value_at(group, "dependencies")
-            for group in as_table(get_value_at(tools, "poetry", "group")).values()
-        ),
-    ]
-    return [
-        *(parse_requirement(text) for group in groups for text in as_texts(group)),
-        *(pair for table in poetry for pair in _iter_poetry_requirements(table)),
-    ]
+def _iter_installed_packages(tree: dict[str, Any]) -> Iterator[str]:
+    """Yield the names of what extras and groups of dependencies hold, those of all managers."""
+    for path, value in list_tree_values(tree):
+        if place := _INSTALLED.match(path):
+            yield normalize_package_name(place["poetry"] or parse_requirement(value)[0])
 
 
 def _iter_poetry_requirements(dependencies: object) -> Iterator[Requirement]:
@@ -214,19 +206,18 @@ def _list_project_tools(manifest: Manifest, tree: dict[str, Any], prefix: str) -
     configured = [name for name in tools if name != "pytest" or has_pytest]
     if get_value_at(tools, "ruff", "format") is not None:
         configured.append("ruff-format")
-    installed = {name for name, _ in _list_developer_requirements(tree)}
+    installed = sorted(set(_iter_installed_packages(tree)))
     has_files = {"files", "packages", "modules"}.intersection(as_table(tools.get("mypy")))
     overrides = {"mypy": "mypy" if has_files else f"mypy {_find_code_folder(tree, manifest)}"}
     yield from list_tools(manifest, configured, prefix=prefix, overrides=overrides)
-    yield from list_installed_tools(manifest, sorted(installed), prefix)
+    yield from list_installed_tools(manifest, installed, prefix)
 
 
 def _find_code_folder(tree: dict[str, Any], manifest: Manifest) -> str:
     """Return the folder with the project's code, as a tool's argument."""
     name = get_text_at(tree, "project", "name") or get_text_at(tree, "tool", "poetry", "name")
     module = normalize_package_name(name).replace("-", "_")
-    start = f"{manifest.folder}/" if manifest.folder else ""
     for argument, folder in (("src", f"src/{module}"), (module, module)):
-        if module and f"{start}{folder}/__init__.py" in manifest.paths:
+        if module and manifest.find_beside(f"{folder}/__init__.py"):
             return argument
     return "."
