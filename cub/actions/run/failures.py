@@ -1,4 +1,4 @@
-"""Define the classes of failed attempts: what each means, whether it counts, and what a run does.
+"""Define the classes of failed attempts: what each means, whether it counts, and what helps.
 
 This table is the one home of the classes; docs/reference/run.md says when each one applies. A
 verdict carries a class as a whole, so that no other module has to look one up by its name; only
@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
 
 from cub.harness.refusals import RefusalKind
 from cub.store.events import Event, get_mapping, get_outcome
-
-# What the run does next: it continues, waits for the service, or ends at once.
-RunEffect = Literal["continue", "wait", "end"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +21,8 @@ class FailureClass:
 
     - `meaning`: what happened, for the next prompt, if the attempt has no reason of its own.
     - `is_charged`: whether it counts as one of the attempts of its task.
-    - `effect`: what the run does next; `remedy` is what a person can do, and `wait_reason` what the
-      run waits for, with the name of the `{agent}`.
+    - `remedy`: what a person can do.
+    - `wait_reason`: what the run waits for, with the name of the `{agent}`; "" if it does not wait.
     - `shows_items`: failing items are the reason.
     - `observation`, `advice`: further lines for the next prompt.
     - `is_environment`: three in a row say something about the environment, and not about tasks.
@@ -34,7 +31,6 @@ class FailureClass:
     name: str
     meaning: str
     is_charged: bool = True
-    effect: RunEffect = "continue"
     remedy: str = ""
     wait_reason: str = ""
     shows_items: bool = False
@@ -43,67 +39,42 @@ class FailureClass:
     is_environment: bool = False
 
 
+# They say something about the environment, and nothing about the task.
+_define_free = partial(FailureClass, is_charged=False, is_environment=True)
 _NO_FAULT = "for no fault of the task"
-
-
-def _define_free(
-    name: str,
-    meaning: str,
-    effect: RunEffect = "continue",
-    remedy: str = "",
-    wait_reason: str = "",
-) -> FailureClass:
-    """Return a class that says something about the environment, and nothing about the task."""
-    return FailureClass(
-        name,
-        f"{meaning}, {_NO_FAULT}",
-        is_charged=False,
-        effect=effect,
-        remedy=remedy,
-        wait_reason=wait_reason,
-        is_environment=True,
-    )
-
-
-INTERRUPTED = _define_free("interrupted", "the run was stopped", effect="end")
-CONTEXT_FAILED = _define_free("context_failed", "the context commands failed")
+INTERRUPTED = _define_free("interrupted", f"the run was stopped, {_NO_FAULT}")
+CONTEXT_FAILED = _define_free("context_failed", f"the context commands failed, {_NO_FAULT}")
 UNTRUSTED = _define_free(
     "untrusted",
-    "the agent would execute files that were not trusted",
-    effect="end",
+    f"the agent would execute files that were not trusted, {_NO_FAULT}",
     remedy="review the files, then run `cub trust`",
 )
 RATE_LIMITED = _define_free(
     "rate_limited",
-    "the agent had reached its limit",
-    effect="wait",
+    f"the agent had reached its limit, {_NO_FAULT}",
     wait_reason="{agent} has reached its limit",
 )
 AUTH = _define_free(
     "auth",
-    "the agent was not logged in",
-    effect="end",
+    f"the agent was not logged in, {_NO_FAULT}",
     remedy="log in to the agent, or set the key that it needs",
 )
 SERVICE_FAILED = _define_free(
     "service_failed",
-    "the agent's service did not answer",
-    effect="wait",
+    f"the agent's service did not answer, {_NO_FAULT}",
     wait_reason="the service of {agent} failed",
 )
 HARNESS_MISSING = _define_free(
     "harness_missing",
-    "the agent could not be started",
-    effect="end",
+    f"the agent could not be started, {_NO_FAULT}",
     remedy="install the agent, or correct its command under `harnesses` in the configuration",
 )
 HARNESS_SETUP = _define_free(
     "harness_setup",
-    "the agent could not work as it is set up",
-    effect="end",
+    f"the agent could not work as it is set up, {_NO_FAULT}",
     remedy="fix the agent's model and arguments under `harnesses` in the configuration",
 )
-BUDGET = _define_free("budget", "the run's budget was used up", effect="end")
+BUDGET = _define_free("budget", f"the run's budget was used up, {_NO_FAULT}")
 TIMEOUT_IDLE = FailureClass(
     "timeout_idle", "the agent was stopped because it was silent for too long"
 )
@@ -134,7 +105,6 @@ NOT_MENDED = FailureClass(
     "not_mended",
     "the checks failed before the attempt, and no known failure is fixed",
     is_charged=False,
-    effect="end",
     remedy="fix the failures with a task of their own; or give each task a check of its own: "
     "`cub task edit ID --check CMD`; or pass --excuse-known-failures",
     observation="at least one of the known failures has to be fixed, and no new one may come",

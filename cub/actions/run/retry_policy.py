@@ -162,7 +162,7 @@ class FailureStreak(NamedTuple):
         """Return whether trying once more makes no sense."""
         if self.failure in _AGENT_FAILURES:
             return True
-        waits = self.failure is not None and self.failure.effect == "wait"
+        waits = self.failure is not None and self.failure.wait_reason
         return self.length >= (_MAX_WAITING_STREAK if waits else MAX_STREAK)
 
 
@@ -230,7 +230,7 @@ class HarnessPool:
         """
         name = harness.name
         self._streaks[name] = streak = self._streaks.get(name, FailureStreak()).extend(verdict)
-        if verdict.failure and verdict.failure.effect == "wait":
+        if verdict.failure and verdict.failure.wait_reason:
             self._until[name] = _choose_next_try(verdict.reset_time, streak.length, now)
             reason = mask_text(truncate_text(verdict.reason, _MAX_WAIT_REASON))
             why = verdict.failure.wait_reason.format(agent=name)
