@@ -45,7 +45,7 @@ def resolve_checks(
     `tasks` has those that the run is going to add. Raises CubError if there is nothing to propose,
     and the person has not said that no check is needed.
     """
-    if settings.checks or not settings.uses_task_checks:
+    if settings.checks or settings.options.no_checks:
         return settings
     queue = list_runnable_tasks(tasks, stores, settings.options)[:_MAX_TASKS_READ]
     unchecked = [task.id for task in queue if not tasks.read_record(task.id).get("checks")]

@@ -85,7 +85,7 @@ def claim_task(context: RunContext, harness: Harness, started: Sequence[str]) ->
     claim adds the tasks that the run has got.
     """
     stores, options, run = context.current_stores, context.settings.options, context.folder.id
-    approved_checks = context.approved_checks if context.settings.uses_task_checks else None
+    approved_checks = None if options.no_checks else context.approved_checks
     with stores.transaction() as transaction:
         tasks = transaction.tasks
         put_new_records(transaction, context.new_tasks)
@@ -168,9 +168,9 @@ def _make_spec(
     task_id, number = name
     task = tasks.read_record(task_id)
     history = read_attempt_history(context.initial_stores.ledger, task_id)
-    uses_task_checks = context.settings.uses_task_checks
-    checks = context.approved_checks.pin_checks(task) if uses_task_checks else ()
-    checks += context.settings.options.checks  # the person's word, as a task's own checks are
+    options = context.settings.options
+    checks = () if options.no_checks else context.approved_checks.pin_checks(task)
+    checks += options.checks  # the person's word, as a task's own checks are
     files = context.folder.attempt_folder(task_id, number)
     place.set_base(context.find_base())
     return AttemptSpec(task, checks, number, harness, files, history, place)

@@ -147,7 +147,7 @@ def require_trust(stores: Stores, settings: RunSettings) -> ApprovedChecks:
     approved_checks = ApprovedChecks(stores.root, dict(iter_task_checks(tasks)))
     if options.trust:
         return approved_checks
-    unused = ["run.checks"] * bool(options.checks or not settings.uses_task_checks)
+    unused = ["run.checks"] * bool(options.checks or options.no_checks)
     unused += ["context_commands"] * options.no_context_exec
     used = list_config_commands(stores.project.config_data, omit=unused)
     untrusted = [
@@ -155,7 +155,7 @@ def require_trust(stores: Stores, settings: RunSettings) -> ApprovedChecks:
         for one in read_executables(stores, settings.proposed_checks, tasks=tasks)
         if not one.trusted
         and (one.section != "config" or one.facts["key"] in used)
-        and (one.section != "checks" or settings.uses_task_checks)
+        and (one.section != "checks" or not options.no_checks)
     ]
     if untrusted:
         raise CubError(

@@ -50,7 +50,7 @@ def choose_place(stores: Stores, settings: RunSettings, environ: Mapping[str, st
     kind = find_place_kind(settings.place, find_state_folder())
     if kind.name == "aside":
         checks = [*settings.checks]
-        if settings.uses_task_checks:
+        if not settings.options.no_checks:
             own = dict(iter_task_checks(stores.backend.read_tasks()))
             checks += chain.from_iterable(own.values())
         links = find_links_to_checkout(root, checks, environ, ignored_files.shared)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock, RLock
-from typing import Any, Protocol
+from typing import Any
 
 from cub.actions.run.agent_programs import RunAgents
 from cub.actions.run.check_runner import CheckRunner
@@ -22,7 +22,6 @@ from cub.place.folder import PlaceFolder
 from cub.place.place import Place
 from cub.place.place_settings import Base
 from cub.processes.command import StopRequest
-from cub.repomap.stack.facts import ProjectCommand
 from cub.store.events import Event, tokens_to_json
 from cub.store.jsonl import Record
 from cub.store.leases import LeaseChecker
@@ -34,27 +33,17 @@ class RunRefusedError(CubError):
     """Report that a run does not start: it leaves nothing behind."""
 
 
-class Clock(Protocol):
+class Clock:
     """Tell a run the time, and wait for it."""
-
-    def now(self) -> datetime:
-        """Return the current time in UTC."""
-
-    def wait(self, until: datetime, stop: StopRequest) -> bool:
-        """Wait, but not longer than to a requested stop; return whether one was requested."""
-
-
-class SystemClock:
-    """Be the `Clock` of this machine."""
 
     def now(self) -> datetime:
         """Return the current time in UTC."""
         return datetime.now(UTC)
 
     def wait(self, until: datetime, stop: StopRequest) -> bool:
-        """Wait in short steps, because a laptop may sleep in the meantime."""
+        """Wait, but not longer than to a requested stop; return whether one was requested."""
         while (left := (until - self.now()).total_seconds()) > 0:
-            if stop.wait(min(left, 30.0)):
+            if stop.wait(min(left, 30.0)):  # a laptop may sleep in the meantime
                 return True
         return stop.is_requested
 
@@ -64,7 +53,6 @@ class RunContext:
     """Hold what a run needs from its start to its end.
 
     - `initial_stores`: the stores, read at `clock`'s time by `current_stores`.
-    - `check_commands`: what a prompt names if no check is configured.
     - `environ`: the environment of agents and checks.
     - `cwd`: the folder that `cub run` was called in.
     - `choice`: why `auto` chose these agents; "" if it did not.
@@ -92,7 +80,6 @@ class RunContext:
     clock: Clock
     stop: StopRequest
     budget: Budget
-    check_commands: tuple[ProjectCommand, ...]
     environ: Mapping[str, str]
     system_prompt: str
     harnesses: list[Harness]

@@ -69,9 +69,8 @@ class RunOptions:
 class RunSettings:
     """Hold the settings of a run. Times are in seconds, sizes in bytes; None is no limit.
 
-    `uses_task_checks` says whether the tasks' own checks count too. If `checks` are proposed, and
-    not configured, `proposed_checks` has the manifest that names each, and `proposed_linters` are
-    those that are no tests.
+    If `checks` are proposed, and not configured, `proposed_checks` has the manifest that names
+    each, and `proposed_linters` are those that are no tests.
     """
 
     options: RunOptions
@@ -79,7 +78,6 @@ class RunSettings:
     harness_configs: Mapping[str, Mapping[str, Any]]
     model: str | None
     checks: tuple[str, ...]
-    uses_task_checks: bool
     accept_unverified: bool
     excuses_known_failures: bool
     allows_removed_tests: bool
@@ -120,7 +118,6 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
         harness_configs=configured,
         model=options.model or get["run.model"],
         checks=() if options.no_checks else options.checks or tuple(get["run.checks"]),
-        uses_task_checks=not options.no_checks,
         accept_unverified=get["run.accept_unverified"],
         excuses_known_failures=(
             options.excuse_known_failures or get["run.known_failures"] == "excuse"

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cub.actions.build_prompt import read_system_prompt
-from cub.actions.check_commands import find_check_commands
 from cub.actions.context_settings import ContextSettings
 from cub.actions.managed_files import GITIGNORE
 from cub.actions.run.agent_programs import (
@@ -39,7 +38,6 @@ from cub.actions.run.run_context import (
     Clock,
     RunContext,
     RunRefusedError,
-    SystemClock,
 )
 from cub.actions.run.run_folders import (
     RunFolder,
@@ -93,7 +91,7 @@ class RunEnvironment:
     stop: StopRequest
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     profile: str | None = None
-    clock: Clock = field(default_factory=SystemClock)
+    clock: Clock = field(default_factory=Clock)
     cwd: Path = field(default_factory=Path.cwd)
     confirmed: ContextSettings | None = None
 
@@ -218,7 +216,6 @@ def _make_context(
         clock=environment.clock,
         stop=environment.stop,
         budget=Budget(settings.usd, settings.tokens, settings.iterations),
-        check_commands=() if settings.checks else find_check_commands(stores.project),
         environ=environ,
         system_prompt=read_system_prompt(stores.project.tree),
         harnesses=harnesses,

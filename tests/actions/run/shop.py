@@ -7,13 +7,14 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
 import psutil
 
+from cub.actions.run.run_context import Clock
 from cub.actions.run.run_loop import run_tasks
 from cub.actions.run.run_options import RunOptions
 from cub.actions.run.run_setup import RunEnvironment, prepare_run
@@ -37,7 +38,7 @@ from tests.fork_server import start_cub
 CHECK = "test ! -s wrong || { cat wrong; exit 1; }"
 
 
-class LeapingClock:
+class LeapingClock(Clock):
     """The time of the machine, plus what was waited for without waiting."""
 
     def __init__(self) -> None:
@@ -45,7 +46,7 @@ class LeapingClock:
         self.waits: list[datetime] = []
 
     def now(self) -> datetime:
-        return datetime.fromtimestamp(datetime.now(UTC).timestamp() + self.ahead, UTC)
+        return super().now() + timedelta(seconds=self.ahead)
 
     def wait(self, until: datetime, stop: StopRequest) -> bool:
         self.waits.append(until)
