@@ -6,10 +6,9 @@ fast-forwarded is merged and checked again, or stays under a ref of cub's.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from cub.actions.run import failures, run_folders
 from cub.actions.run.attempt_checks import run_final_checks
@@ -19,8 +18,9 @@ from cub.actions.run.end_event import make_end_event
 from cub.actions.run.retry_policy import Disposition
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import AttemptFolder, encode_folder_name
-from cub.actions.run.task_queue import RecordedOutcome, record_outcome, withdraw_outcome
+from cub.actions.run.task_queue import record_outcome, withdraw_outcome
 from cub.actions.run.verdict import Verdict, judge_by_checks
+from cub.actions.tasks.stores import Stores
 from cub.errors import CubError
 from cub.git.process import decode_output, run_git, try_git
 from cub.place.acceptance import (
@@ -155,57 +155,68 @@ def _commit(
 
     If this is the last round, newer commits block it.
     """
-    attempt, spec, stores = judged.attempt, judged.attempt.spec, context.committed_stores
-    decision = {
-        "ok": True,
-        "no_change": judged.verdict.no_change,
-        "tree": attempt.tree,
-        "parent": attempt.head or attempt.base.commit,
-        "base": list(attempt.base),
-        "stores": stores,
-        "message": message,
-        "event": make_end_event(context, judged),
-    }
-    spec.files.write_state(run_folders.DECISION_FILE, decision)
-    if stores:  # the commit contains them
-        judged = judged._replace(recorded=_record_before_commit(context, attempt, decision))
-    work = AcceptedWork.from_decision(spec.place, decision, stores)
-    ref = name_kept_ref(context.folder.id, spec.task_id, spec.number)
+    attempt, files, stores = judged.attempt, judged.attempt.spec.files, context.current_stores
+    decision = _write_decision(context, judged, message)
+    work = AcceptedWork.from_decision(attempt.spec.place, decision)
+    if work.stores:  # the commit contains them
+        event, ended, no_change = decision["event"], Disposition(CLOSED), decision["no_change"]
+        recorded = record_outcome(
+            stores, event, ended, attempt.edits, no_change=no_change, files=files
+        )
+        judged = judged._replace(recorded=recorded)
     try:
         tree = work.make_tree()
         head = work.make_commit(tree)
     except CubError:  # such as of a program that signs
-        _withdraw_decision(context, spec.files)
+        withdraw_decision(stores, files)
         raise
-    spec.files.write_state(run_folders.COMMIT_FILE, {"commit": head, "ref": ref})
-    acceptance = work.bring_into_checkout(head, ref)
+    files.write_state(run_folders.COMMIT_FILE, {"commit": head})
+    acceptance = work.bring_into_checkout(head)
     if acceptance.state == "merged":
         _store_results(context, attempt, tree)
         return judged._replace(head=head), acceptance
     if acceptance.state == "moved" and is_last:
         reason = f"the branch got newer commits {_MAX_ROUNDS} times while the checks ran"
         acceptance = acceptance._replace(state="blocked", reason=reason)
-    _withdraw_decision(context, spec.files)
-    work.replace_kept_commit(head, ref, is_blocked=acceptance.state == "blocked")
+    withdraw_decision(stores, files)
+    work.replace_kept_commit(head, is_blocked=acceptance.state == "blocked")
     return judged._replace(recorded=None), acceptance
 
 
-def _withdraw_decision(context: RunContext, files: AttemptFolder) -> None:
-    forget_decision(files)
-    withdraw_outcome(context.current_stores, files)
+def _write_decision(context: RunContext, judged: JudgedAttempt, message: str) -> Event:
+    """Write down what is accepted, for a recovery to carry it out."""
+    attempt, spec, stores = judged.attempt, judged.attempt.spec, context.committed_stores
+    event = make_end_event(context, judged)
+    if attempt.head and stores:  # the agent has committed, too
+        event["git"]["parent"] = attempt.head
+    name = f"{context.folder.id}-{encode_folder_name(spec.task_id)}-{spec.number}"
+    decision = {
+        "no_change": judged.verdict.no_change,
+        "tree": attempt.tree,
+        "parent": attempt.head or attempt.base.commit,
+        "base": list(attempt.base),
+        "stores": stores,
+        "message": message,
+        "ref": f"{KEPT_REFS}{name}",
+        "event": event,
+    }
+    spec.files.write_state(run_folders.DECISION_FILE, decision)
+    return decision
 
 
-def forget_decision(files: AttemptFolder) -> None:
-    """Have the next recovery keep the attempt's changes as a patch, if this process is killed."""
+def withdraw_decision(stores: Stores, files: AttemptFolder) -> None:
+    """Undo what was recorded; the next recovery keeps a patch, if this process is killed."""
     for file in (run_folders.DECISION_FILE, run_folders.COMMIT_FILE):
         files.write_state(file, {})
+    withdraw_outcome(stores, files)
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedWork:
     """Hold what is to be committed: a tree that was checked, and stores as the checkout has them.
 
-    `parent` is the last of the agent's own commits, or that of the base.
+    `parent` is the last of the agent's own commits, or that of the base; `ref` holds the commit
+    until it is merged.
     """
 
     place: Place
@@ -213,16 +224,15 @@ class AcceptedWork:
     tree: str
     parent: str
     message: str
+    ref: str
     stores: tuple[str, ...]
 
     @classmethod
-    def from_decision(
-        cls, place: Place, decision: Mapping[str, Any], stores: tuple[str, ...]
-    ) -> AcceptedWork:
+    def from_decision(cls, place: Place, decision: Event) -> AcceptedWork:
         """Return what a decision, which may be a killed run's, wants to be committed."""
-        names = ("tree", "parent", "message")
-        tree, parent, message = (str(decision[name]) for name in names)
-        return cls(place, Base(*decision["base"]), tree, parent, message, stores)
+        base, stores = Base(*decision["base"]), tuple(decision["stores"])
+        texts = {name: decision[name] for name in ("tree", "parent", "message", "ref")}
+        return cls(place, base, stores=stores, **texts)
 
     def make_tree(self) -> str:
         """Make the commit's tree in cub's objects. Raises CubError if git can't."""
@@ -240,47 +250,30 @@ class AcceptedWork:
             return self.parent
         return make_commit(self.place, tree, self.parent, self.message)
 
-    def bring_into_checkout(self, head: str, ref: str) -> Acceptance:
+    def bring_into_checkout(self, head: str) -> Acceptance:
         """Bring the commit into the person's repository, and their branch and files to it."""
         checkout, base = self.place.settings.checkout, self.base
         if try_git(checkout.toplevel, "cat-file", "-e", head).exit_code:  # else a killed run did
             bring_objects(checkout, self.place.folder.objects, head, base.tip)
-        keep_commit(checkout, ref, head)
+        keep_commit(checkout, self.ref, head)
         changes = base.commit if base.commit != base.tip else ""
         target = BranchTip(base.branch, base.tip)
-        return accept_commit(checkout, target, head, ref, self.stores, changes=changes)
+        return accept_commit(checkout, target, head, self.ref, self.stores, changes=changes)
 
-    def replace_kept_commit(self, head: str, ref: str, *, is_blocked: bool) -> None:
+    def replace_kept_commit(self, head: str, *, is_blocked: bool) -> None:
         """Delete the ref; have it keep the commit without the stores if a person is to merge it."""
         checkout = self.place.settings.checkout
         if not is_blocked:
-            run_git(checkout.toplevel, "update-ref", "-d", ref, head)
+            run_git(checkout.toplevel, "update-ref", "-d", self.ref, head)
             return
         new = replace(self, stores=()).make_commit(self.tree)
         bring_objects(checkout, self.place.folder.objects, new, self.base.tip)
-        keep_commit(checkout, ref, new, head)
+        keep_commit(checkout, self.ref, new, head)
 
 
 def explain_blocked(acceptance: Acceptance, task: str) -> str:
     """Say why a commit is not merged, and which commands a person runs to finish the task."""
     return f"{acceptance.reason}; afterwards, run `{acceptance.hint}` and `cub task close {task}`"
-
-
-def name_kept_ref(run: str, task: str, number: int) -> str:
-    """Return the ref that holds an attempt's commit until it is merged."""
-    return f"{KEPT_REFS}{run}-{encode_folder_name(task)}-{number}"
-
-
-def _record_before_commit(
-    context: RunContext, attempt: AttemptResult, decision: dict[str, Any]
-) -> RecordedOutcome:
-    """Record the outcome for the commit to contain, and write down how to withdraw it."""
-    event, ended = decision["event"], Disposition(CLOSED)
-    if attempt.head:  # the agent has committed, too
-        event["git"]["parent"] = attempt.head
-    no_change, files = decision["no_change"], attempt.spec.files
-    stores = context.current_stores
-    return record_outcome(stores, event, ended, attempt.edits, no_change=no_change, files=files)
 
 
 def _store_results(context: RunContext, attempt: AttemptResult, tree: str) -> None:
@@ -311,7 +304,7 @@ def _apply_changes(context: RunContext, judged: JudgedAttempt) -> None:
     path = spec.files.prepare_path(run_folders.PATCH_FILE)
     write_patch(place.tree, base.tree, attempt.tree, path)
     event = make_end_event(context, judged)
-    decision = {"ok": True, "no_change": judged.verdict.no_change, "event": event}
+    decision = {"no_change": judged.verdict.no_change, "event": event}
     spec.files.write_state(run_folders.DECISION_FILE, decision)
     apply_patch(place.settings.checkout.toplevel, path)
     path.unlink(missing_ok=True)

@@ -21,7 +21,6 @@ from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import AttemptFolder
 from cub.actions.run.task_queue import record_outcome, withdraw_outcome
 from cub.actions.run.verdict import Verdict
-from cub.actions.tasks.current_attempt import RESULT_FILE
 from cub.errors import CubError
 from cub.files.read_files import make_os_error
 from cub.place.changes import write_patch
@@ -72,9 +71,7 @@ def finish_attempt(
             withdraw_outcome(stores, spec.files)
             update = record_outcome(stores, event, ended, edits, no_change=verdict.no_change)
     if not is_broken:  # else the next run tries again to finish it
-        result = {"event": event, "status": ended.status, "why": ended.reason}
-        spec.files.write_state(RESULT_FILE, result)
-        spec.files.write_public_json(RESULT_FILE, result)
+        spec.files.write_result(event, ended.status, ended.reason)
     return AttemptOutcome(verdict, update.disposition, event, update.messages, is_broken)
 
 

@@ -33,9 +33,7 @@ def find_idle_end(stores: Stores, options: RunOptions, environment: RunEnvironme
     if options.texts:
         return None
     runs = RunFolder.list_all(stores.root)
-    if warn_pending_change(stores.root) or not all(
-        folder.read_state().get("ended", True) for folder in runs
-    ):
+    if warn_pending_change(stores.root) or not all(folder.has_ended for folder in runs):
         return None
     tasks = stores.backend.read_tasks()
     require_startable(tasks, stores, options)

@@ -20,7 +20,12 @@ from secrets import token_bytes
 from typing import Any, BinaryIO
 
 from cub.actions.run.run_options import RunOptions
-from cub.actions.tasks.current_attempt import RUN_FILE, RUN_LOCK_FILE, is_run_alive
+from cub.actions.tasks.current_attempt import (
+    RESULT_FILE,
+    RUN_FILE,
+    RUN_LOCK_FILE,
+    is_run_alive,
+)
 from cub.errors import CubError
 from cub.files.internal_files import replace_file
 from cub.files.lock import require_lock_file
@@ -69,9 +74,12 @@ class AttemptFolder:
         """Write a signed file of what decides."""
         write_signed(self.state / file, tree)
 
-    def write_public_json(self, file: str, tree: dict[str, Any]) -> None:
-        """Write a file of JSON for people; no run reads it."""
-        write_json(self.path / file, tree)
+    def write_result(self, event: dict[str, Any], status: str, why: str) -> None:
+        """Write how the attempt ended and what its task got: signed, and for people."""
+        result = {"event": event, "status": status, "why": why}
+        self.write_state(RESULT_FILE, result)
+        with suppress(OSError, CubError):  # the public folder may be gone
+            write_json(self.path / RESULT_FILE, result)
 
     def save_text(self, file: str, text: str) -> None:
         """Write a text for people and the agent."""
@@ -134,6 +142,11 @@ class RunFolder:
         """Read what decides of run.json; {} if it is missing, or not signed by cub."""
         return read_signed(self.state / RUN_FILE)
 
+    @property
+    def has_ended(self) -> bool:
+        """Return whether nothing of the run is left to be done; so if cub has not signed it."""
+        return bool(self.read_state().get("ended", True))
+
     def write_run_facts(self, facts: dict[str, Any]) -> None:
         """Write run.json: signed, and for people."""
         write_signed(self.state / RUN_FILE, facts)
@@ -174,7 +187,7 @@ def create_run_folder(folder: RunFolder) -> None:
     if os.path.commonpath([real, os.path.realpath(folder.root)]) != os.path.realpath(folder.root):
         raise CubError("this leads out of the project", where=RUNS_FOLDER, hint="remove the link")
     for old in RunFolder.list_all(folder.root)[:-1]:
-        if old.read_state().get("ended", True):
+        if old.has_ended:
             old.remove_state()
     try:
         make_private_folder(folder.state)
@@ -268,13 +281,12 @@ def _try_lock(path: Path) -> Iterator[bool]:
 def read_last_options(root: Path) -> RunOptions | None:
     """Return the options of the last killed run that no other run has resumed, or None."""
     for folder in reversed(RunFolder.list_all(root)):
-        facts = folder.read_state()
-        if facts.get("ended") or is_alive(folder):
-            continue
-        if isinstance(facts.get("asked"), dict):
-            known = {k: v for k, v in facts["asked"].items() if k in RunOptions.__slots__}
-            fields: dict[str, Any] = {
-                k: tuple(v) if isinstance(v, list) else v for k, v in known.items()
+        if not folder.has_ended and not is_alive(folder):
+            asked = folder.read_state()["asked"]
+            known: dict[str, Any] = {
+                name: tuple(value) if isinstance(value, list) else value
+                for name, value in asked.items()
+                if name in RunOptions.__slots__
             }
-            return RunOptions(**fields)
+            return RunOptions(**known)
     return None

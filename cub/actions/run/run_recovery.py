@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,8 +13,7 @@ from cub.actions.run.acceptance import (
     AcceptedWork,
     apply_patch,
     explain_blocked,
-    forget_decision,
-    name_kept_ref,
+    withdraw_decision,
 )
 from cub.actions.run.failures import INTERRUPTED, NOT_MERGED
 from cub.actions.run.retry_policy import Disposition, read_attempt_history
@@ -33,33 +32,40 @@ from cub.place.place import Place
 from cub.place.place_settings import Base, PlaceSettings
 from cub.place.walls import PlaceKind
 from cub.processes.orphans import kill_by_environment
-from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, get_mapping
+from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, mask_event
 from cub.store.leases import LeaseChecker
 from cub.store.task_index import TaskSummary
 from cub.store.task_schema import CLOSED, IN_PROGRESS, OPEN, PARKED, RETRY
 from cub.store.timestamps import format_timestamp
 
 
-@dataclass(slots=True)
-class RecoveryReport:
+class RecoveryReport(NamedTuple):
     """Hold events of killed runs, and why attempts of theirs can't be finished yet."""
 
-    events: list[Event] = field(default_factory=list)
-    errors: list[CubError] = field(default_factory=list)
+    events: list[Event]
+    errors: list[CubError]
 
-    def require_finished(self) -> None:
-        """Raise CubError if an attempt can't be finished yet."""
-        for error in self.errors:
-            raise error
+    @contextmanager
+    def add_to_errors(self) -> Iterator[None]:
+        """Raise the first error; report the events with it, or with another that is raised."""
+        try:
+            for error in self.errors:
+                raise error
+            yield
+        except CubError as error:
+            error.details += tuple(str(event.get("text", "")) for event in self.events)
+            raise
 
 
 class Conclusion(NamedTuple):
-    """Say what became of a killed run's attempt: its status, why, its commit, and messages."""
+    """Say what became of an attempt of a killed run: the event of its end, and what its task gets.
 
-    status: str = ""
-    why: str = ""
-    head: str = ""
-    messages: tuple[str, ...] = ()
+    `messages` is for a person.
+    """
+
+    event: Event
+    ended: Disposition
+    messages: Sequence[str] = ()
 
 
 def recover_killed_runs(stores: Stores, clock: Clock, current: RunFolder) -> RecoveryReport:
@@ -67,17 +73,17 @@ def recover_killed_runs(stores: Stores, clock: Clock, current: RunFolder) -> Rec
 
     What can't be finished stays for the next time.
     """
-    report = RecoveryReport()
+    report = RecoveryReport([], [])
     stores = replace(stores, lease_checker=LeaseChecker(format_timestamp(clock.now())))
     for folder in RunFolder.list_all(stores.root):
-        if folder.read_state().get("ended", True):  # also if cub has not signed it
+        if folder.has_ended:
             continue
         with lock_if_dead(folder) as dead:
-            if dead and not folder.read_state().get("ended"):
+            if dead and not folder.has_ended:
                 _finish_run(report, stores, folder)
     _remove_unstarted_runs(stores.root, current)
-    report.events += _free_dead_claims(stores)
-    return report
+    report.events.extend(_free_dead_claims(stores))
+    return RecoveryReport([mask_event(event) for event in report.events], report.errors)
 
 
 def _remove_unstarted_runs(root: Path, current: RunFolder) -> None:
@@ -100,10 +106,11 @@ def _finish_run(report: RecoveryReport, stores: Stores, folder: RunFolder) -> No
     kill_by_environment((RUN_VARIABLE, folder.id))
     count = len(report.errors)
     for files in folder.iter_attempt_folders():
-        if files.read_state(RESULT_FILE):
+        start = files.read_state(run_folders.START_FILE)
+        if not start or files.read_state(RESULT_FILE):
             continue
         try:
-            report.events += _finish_attempt(stores, folder, files)
+            report.events.extend(KilledAttempt.load(stores, folder.id, files, start).finish())
         except CubError as error:
             report.errors.append(_explain_unfinished(error, files))
     if len(report.errors) > count:
@@ -118,131 +125,115 @@ def _explain_unfinished(error: CubError, files: AttemptFolder) -> CubError:
     return CubError(what, where=error.where or files.name, hint=hint, details=list(error.details))
 
 
-def _finish_attempt(stores: Stores, folder: RunFolder, files: AttemptFolder) -> list[Event]:
-    """Carry out what was decided; keep the changes as a patch if nothing was.
+@dataclass(frozen=True, slots=True)
+class KilledAttempt:
+    """Hold what a killed `run` has written down of an attempt, and finish that.
 
-    Raises CubError if that fails; nothing is marked as finished then.
+    `start` is what the attempt began from, `decision` is {} if it was not accepted, and `place`
+    has the walls of then, for hooks and filters.
     """
-    start = files.read_state(run_folders.START_FILE)
-    decision = files.read_state(run_folders.DECISION_FILE)
-    place = _open_place(stores, files, start)
-    messages = _take_over_edits(stores, place, str(start.get("task")))
-    if decision.get("ok"):
-        done = _carry_out(stores, files, decision, place, start)
-    else:
-        done = Conclusion(messages=_keep_patch(files, place, start))
-    status = done.status or (RETRY if start.get("charged") else OPEN)
-    event = _make_event(stores, ATTEMPT_END, folder.id) | dict(decision.get("event") or {})
-    if done.status == "":
-        event = _make_interrupted_event(stores, folder, files, start)
-    elif done.status == PARKED:
-        event |= {"ok": False, "fail": {"class": NOT_MERGED.name, "reason": done.why}}
-    elif done.head:
-        event["git"] = {**get_mapping(event, "git"), "head": done.head}
-    result, task = _save_result(stores, files, event, status, done.why), start.get("task")
-    texts = (*messages, *done.messages)
-    notices = (_make_event(stores, "notice", folder.id, task=task, text=text) for text in texts)
-    return [result, *notices]
 
+    stores: Stores
+    run: str
+    files: AttemptFolder
+    start: Event
+    decision: Event
+    place: Place
 
-def _open_place(stores: Stores, files: AttemptFolder, start: dict[str, Any]) -> Place:
-    """Return the place of a killed attempt, with the walls that it had for hooks and filters.
+    @classmethod
+    def load(cls, stores: Stores, run: str, files: AttemptFolder, start: Event) -> KilledAttempt:
+        """Return the attempt that wrote down such a start."""
+        root, kind, excluded = stores.root, PlaceKind(*start["kind"]), tuple(start["excluded"])
+        settings = PlaceSettings(find_checkout(root), root, kind, private=excluded)
+        place = Place(PlaceFolder(Path(start["place"])), settings)
+        decision = files.read_state(run_folders.DECISION_FILE)
+        return cls(stores, run, files, start, decision, place)
 
-    An attempt of an older cub has none: then this one has no files.
-    """
-    excluded = tuple(map(str, start.get("excluded", ())))
-    kind = PlaceKind(*start.get("kind", ("aside", "none", "")))
-    settings = PlaceSettings(find_checkout(stores.root), stores.root, kind, private=excluded)
-    return Place(PlaceFolder(Path(str(start.get("place", files.state / "place")))), settings)
+    def finish(self) -> list[Event]:
+        """Carry out what was decided; keep the changes as a patch if nothing was.
 
+        Raises CubError if that fails; nothing is marked as finished then.
+        """
+        task = self.start["task"]
+        # What somebody has changed since is newer: so the store of now stands for the copied one.
+        with self.stores.transaction() as transaction:
+            edits = read_attempt_edits(self.place.root, transaction.tasks.data, task)
+            messages = apply_attempt_edits(transaction, edits)
+        done = self._carry_out() if self.decision else self._interrupt()
+        texts = [*messages, *done.messages]
+        notices = (self._make_event("notice", task=task, text=text) for text in texts)
+        return [self._record(done), *notices]
 
-def _take_over_edits(stores: Stores, place: Place, task: str) -> list[str]:
-    """Take over what the attempt did to its copy of the tasks; return messages.
+    def _carry_out(self) -> Conclusion:
+        """Bring an accepted attempt into the checkout. Raises CubError if that can't be yet."""
+        event, closed = self.decision["event"], Disposition(CLOSED)
+        if "tree" not in self.decision:  # of a run that does not commit
+            toplevel = self.place.settings.checkout.toplevel
+            apply_patch(toplevel, self.files.path / run_folders.PATCH_FILE)
+            return Conclusion(event, closed)
+        work = AcceptedWork.from_decision(self.place, self.decision)
+        head = self.files.read_state(run_folders.COMMIT_FILE).get("commit") or self._commit(work)
+        acceptance = work.bring_into_checkout(head)
+        if acceptance.state == "merged":
+            return Conclusion({**event, "git": {**event["git"], "head": head}}, closed)
+        is_blocked = acceptance.state == "blocked"
+        withdraw_decision(self.stores, self.files)
+        work.replace_kept_commit(head, is_blocked=is_blocked)
+        if not is_blocked:  # nothing has checked it together with the newer commits
+            return self._interrupt(work.tree)
+        why = explain_blocked(acceptance, self.start["task"])
+        event = {**event, "ok": False, "fail": {"class": NOT_MERGED.name, "reason": why}}
+        what = f"what was accepted is not merged: {why}"
+        return Conclusion(event, Disposition(PARKED, why), [what])
 
-    The store of now stands for the one that was copied: what somebody has changed since is newer.
-    """
-    with stores.transaction() as transaction:
-        edits = read_attempt_edits(place.root, transaction.tasks.data, task)
-        return apply_attempt_edits(transaction, edits)
-
-
-def _carry_out(
-    stores: Stores,
-    files: AttemptFolder,
-    decision: dict[str, Any],
-    place: Place,
-    start: dict[str, Any],
-) -> Conclusion:
-    """Bring an accepted attempt into the checkout. Raises CubError if that can't be yet."""
-    if "tree" not in decision:  # of a run that does not commit
-        apply_patch(place.settings.checkout.toplevel, files.path / run_folders.PATCH_FILE)
-        return Conclusion(CLOSED)
-    committed = tuple(map(str, decision.get("stores", ())))
-    work = AcceptedWork.from_decision(place, decision, committed)
-    commit = files.read_state(run_folders.COMMIT_FILE)
-    ref = name_kept_ref(*_read_name(files, start))
-    head = str(commit.get("commit", ""))
-    if not head:
-        if committed:
-            _record_before_commit(stores, files, decision)
+    def _commit(self, work: AcceptedWork) -> str:
+        """Commit what was accepted, with the stores that say so, as the run would have done."""
+        event, no_change = self.decision["event"], self.decision["no_change"]
+        if work.stores and not _is_recorded(self.stores, event):
+            ended = Disposition(CLOSED)
+            record_outcome(self.stores, event, ended, no_change=no_change, files=self.files)
         head = work.make_commit(work.make_tree())
-        files.write_state(run_folders.COMMIT_FILE, {"commit": head})
-    acceptance = work.bring_into_checkout(head, ref)
-    if acceptance.state == "merged":
-        return Conclusion(CLOSED, head=head)
-    is_blocked = acceptance.state == "blocked"
-    forget_decision(files)
-    work.replace_kept_commit(head, ref, is_blocked=is_blocked)
-    if not is_blocked:  # nothing has checked it together with the newer commits
-        return Conclusion(messages=_keep_patch(files, place, start, work.tree))
-    why = explain_blocked(acceptance, str(start.get("task")))
-    return Conclusion(PARKED, why, messages=(f"what was accepted is not merged: {why}",))
+        self.files.write_state(run_folders.COMMIT_FILE, {"commit": head})
+        return head
 
+    def _interrupt(self, tree: str = "") -> Conclusion:
+        """Keep what the attempt has made, or a tree that was accepted, as a patch."""
+        messages = self._keep_patch(tree)
+        patch = self.files.find_patch()
+        facts = {key: self.start[key] for key in ("task", "n", "harness")}
+        facts |= {**_make_killed_fields(), **({"git": {"patch": patch}} if patch else {})}
+        event = self._make_event(ATTEMPT_END, **facts, log=self.files.name)
+        return Conclusion(event, Disposition(RETRY if self.start["charged"] else OPEN), messages)
 
-def _read_name(files: AttemptFolder, start: dict[str, Any]) -> tuple[str, str, int]:
-    run = files.state.parents[1].name
-    return run, str(start.get("task", "")), int(start.get("n") or 0)
+    def _keep_patch(self, tree: str) -> list[str]:
+        """Write the patch, unless there is one; return messages."""
+        place, path = self.place, run_folders.PATCH_FILE
+        if self.files.find_patch() or not place.tree.index.exists():
+            return []
+        try:
+            tree = tree or place.read_state().tree
+            base = Base(*self.start["base"]).tree
+            is_written = write_patch(place.tree, base, tree, self.files.prepare_path(path))
+        except CubError:  # such as of a tree that was not complete yet
+            return []
+        return [f"its changes are kept in {self.files.find_patch()}"] if is_written else []
 
+    def _record(self, done: Conclusion) -> Event:
+        """Record what became of the attempt; return an event that says so."""
+        event, ended = done.event, done.ended
+        is_closed, no_change = ended.status == CLOSED, bool(self.decision.get("no_change"))
+        if not is_closed:
+            withdraw_outcome(self.stores, self.files)
+        if not _is_recorded(self.stores, event):
+            record_outcome(self.stores, event, ended, no_change=no_change)
+        self.files.write_result(event, ended.status, ended.reason)
+        what = "was done, and is closed now" if is_closed else "was interrupted"
+        facts = {"task": event["task"], "n": event["n"], "status": ended.status}
+        text = f"attempt {event['n']} of a killed run {what}"
+        return self._make_event("recovered", **facts, text=text)
 
-def _keep_patch(
-    files: AttemptFolder, place: Place, start: dict[str, Any], tree: str = ""
-) -> tuple[str, ...]:
-    """Keep what the attempt has made, or a tree that was accepted, as a patch; return messages."""
-    if files.find_patch() or not place.tree.index.exists():
-        return ()
-    base, path = Base(*start["base"]), files.prepare_path(run_folders.PATCH_FILE)
-    try:
-        tree = tree or place.read_state().tree
-        is_written = write_patch(place.tree, base.tree, tree, path)
-    except CubError:  # such as of a tree that was not complete yet
-        return ()
-    return (f"its changes are kept in {files.find_patch()}",) if is_written else ()
-
-
-def _save_result(
-    stores: Stores, files: AttemptFolder, event: Event, status: str, why: str
-) -> Event:
-    task = str(event.get("task"))
-    no_change = bool(files.read_state(run_folders.DECISION_FILE).get("no_change"))
-    if status != CLOSED:
-        withdraw_outcome(stores, files)
-    if not _is_recorded(stores, event):
-        record_outcome(stores, event, Disposition(status, why), no_change=no_change)
-    result = {"event": event, "status": status, "why": why}
-    files.write_state(RESULT_FILE, result)
-    with suppress(OSError, CubError):  # the public folder may be gone
-        files.write_public_json(RESULT_FILE, result)
-    what = "was done, and is closed now" if status == CLOSED else "was interrupted"
-    text = f"attempt {event.get('n')} of a killed run {what}"
-    facts = {"task": task, "n": event.get("n"), "status": status, "text": text}
-    return _make_event(stores, "recovered", str(event.get("run")), **facts)
-
-
-def _record_before_commit(stores: Stores, files: AttemptFolder, decision: dict[str, Any]) -> None:
-    """Record an accepted attempt for its commit to contain, as the run would have done."""
-    event, no_change = dict(decision.get("event") or {}), bool(decision.get("no_change"))
-    if not _is_recorded(stores, event):
-        record_outcome(stores, event, Disposition(CLOSED), no_change=no_change, files=files)
+    def _make_event(self, name: str, **facts: Any) -> Event:
+        return {"ev": name, "ts": self.stores.timestamp, "run": self.run, **facts}
 
 
 def _free_dead_claims(stores: Stores) -> Iterator[Event]:
@@ -265,7 +256,7 @@ def _free_dead_claims(stores: Stores) -> Iterator[Event]:
                     transaction.result.events.append(end)
     for task_id in expired:
         text = "its run is gone: it is free again"
-        yield _make_event(stores, "recovered", "", task=task_id, text=text)
+        yield {"ev": "recovered", "ts": stores.timestamp, "task": task_id, "text": text}
 
 
 def _is_dead_claim(stores: Stores, task: TaskSummary) -> bool:
@@ -279,20 +270,6 @@ def _is_recorded(stores: Stores, event: Event) -> bool:
     return any(all(end.get(key) == event.get(key) for key in keys) for end in ends)
 
 
-def _make_interrupted_event(
-    stores: Stores, folder: RunFolder, files: AttemptFolder, start: dict[str, Any]
-) -> Event:
-    patch = files.find_patch()
-    facts = {key: start.get(key) for key in ("task", "n", "harness")}
-    git_facts = {"git": {"patch": patch}} if patch else {}
-    facts |= {**_make_killed_fields(), **git_facts, "log": files.name}
-    return _make_event(stores, ATTEMPT_END, folder.id, **facts)
-
-
 def _make_killed_fields() -> Event:
     reason = "the run was killed"
     return {"ok": False, "fail": {"class": INTERRUPTED.name, "reason": reason, "charge": False}}
-
-
-def _make_event(stores: Stores, name: str, run: str, **facts: Any) -> Event:
-    return {"ev": name, "ts": stores.timestamp, **({"run": run} if run else {}), **facts}

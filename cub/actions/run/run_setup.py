@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.context_settings import ContextSettings
@@ -51,7 +52,7 @@ from cub.actions.run.run_options import (
     RunSettings,
     resolve_settings,
 )
-from cub.actions.run.run_recovery import RecoveryReport, recover_killed_runs
+from cub.actions.run.run_recovery import recover_killed_runs
 from cub.actions.run.task_queue import require_startable
 from cub.actions.tasks.current_attempt import RUN_VARIABLE, build_environment
 from cub.actions.tasks.stores import Stores, finish_interrupted_change, install_git_files
@@ -61,8 +62,7 @@ from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files.lock import lock_project
 from cub.files.signed_state import find_project_state
-from cub.harness.base import Harness
-from cub.harness.harness_registry import load_harnesses
+from cub.harness.harness_registry import ChosenHarnesses, load_harnesses
 from cub.processes.command import StopRequest, TimeLimits
 from cub.processes.orphans import adopt_orphans
 from cub.project.config_layers import resolve_config
@@ -72,13 +72,12 @@ from cub.store.jsonl import Record
 from cub.store.task_index import TaskIndex
 
 
-@dataclass(slots=True)
-class PreparedRun:
+class PreparedRun(NamedTuple):
     """Hold a run that may start, and what to report before it does."""
 
     context: RunContext
-    recovery_events: list[Event] = field(default_factory=list)
-    warnings: list[PlanWarning] = field(default_factory=list)
+    events: list[Event]
+    warnings: list[PlanWarning]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +95,20 @@ class RunEnvironment:
     confirmed: ContextSettings | None = None
 
 
+class _RunPlan(NamedTuple):
+    """Hold what a run found out before it writes anything; `missing` are agents that can't start.
+
+    `new_tasks` are to be added with the first claim.
+    """
+
+    settings: RunSettings
+    chosen: ChosenHarnesses
+    missing: list[MissingProgram]
+    approved_checks: ApprovedChecks
+    new_tasks: list[Record]
+    warnings: list[PlanWarning]
+
+
 @contextmanager
 def prepare_run(
     stores: Stores, options: RunOptions, environment: RunEnvironment
@@ -105,20 +118,7 @@ def prepare_run(
     Raises CubError if the run can't start; nothing has been started then.
     """
     stores = finish_interrupted_change(stores)
-    tasks = stores.backend.read_tasks()
-    options, new_tasks = make_new_tasks(stores, tasks, options)
-    layers = resolve_config(stores.project, environment.environ, environment.profile)
-    settings = resolve_settings(layers.values, options)
-    settings = replace(settings, context=environment.confirmed or settings.context)
-    chosen = load_harnesses(
-        settings.harnesses, settings.harness_configs, stores.root, environment.environ
-    )
-    require_startable(tasks, stores, options)
-    settings = resolve_checks(stores, tasks, settings, environment.environ)
-    approved_checks = require_trust(stores, settings)
-    agents = RunAgents(chosen.harnesses, settings, stores.project, environment.environ)
-    missing = agents.find_unusable()
-    harnesses = require_available(chosen.harnesses, missing)
+    plan = _plan_run(stores, options, environment)
     if not (stores.root / GITIGNORE).exists():
         with lock_project(stores.root) as lock:
             install_git_files(lock)
@@ -128,31 +128,48 @@ def prepare_run(
         stack.enter_context(hold_run_locks(folder, stores.project.root))
         stack.enter_context(adopt_orphans())
         stack.enter_context(_undo_if_refused(folder))
-        context, report = _make_context(
-            stores,
-            settings,
-            folder,
-            environment,
-            harnesses=harnesses,
-            approved_checks=approved_checks,
-            stack=stack,
-        )
-        context.choice, context.new_tasks = chosen.reason, new_tasks
-        context.agent_versions = read_agent_versions(harnesses, stores.project, context.environ)
+        report = recover_killed_runs(stores, environment.clock, folder)
+        with report.add_to_errors():
+            context = _open_context(stores, plan, environment, folder, stack)
         _save_run_facts(context)
-        events = [mask_event(event) for event in _make_notices(context, missing)]
-        try:
-            yield PreparedRun(context, [*report.events, *events], list(layers.warnings))
-        except RunRefusedError:
-            context.close_places()
-            raise
-        # Not after an error or a second Ctrl-C: the next run recovers what is unfinished.
-        if not context.is_broken:
-            context.close_places()
-            if context.unrecorded_events:  # no attempt was started
-                remove_run_folder(folder)
-            else:
-                folder.mark_ended()
+        notices = [mask_event(event) for event in _make_notices(context, plan.missing)]
+        stack.enter_context(_close_places(context))
+        yield PreparedRun(context, [*report.events, *notices], plan.warnings)
+
+
+def _plan_run(stores: Stores, options: RunOptions, environment: RunEnvironment) -> _RunPlan:
+    """Find out whether the run can start. Raises CubError if it can't."""
+    environ, tasks = environment.environ, stores.backend.read_tasks()
+    options, new_tasks = make_new_tasks(stores, tasks, options)
+    layers = resolve_config(stores.project, environ, environment.profile)
+    settings = resolve_settings(layers.values, options)
+    settings = replace(settings, context=environment.confirmed or settings.context)
+    names, configs = settings.harnesses, settings.harness_configs
+    chosen = load_harnesses(names, configs, stores.root, environ)
+    require_startable(tasks, stores, options)
+    settings = resolve_checks(stores, tasks, settings, environ)
+    approved_checks = require_trust(stores, settings)
+    missing = RunAgents(chosen.harnesses, settings, stores.project, environ).find_unusable()
+    chosen = chosen._replace(harnesses=require_available(chosen.harnesses, missing))
+    warnings = list(layers.warnings)
+    return _RunPlan(settings, chosen, missing, approved_checks, new_tasks, warnings)
+
+
+@contextmanager
+def _close_places(context: RunContext) -> Iterator[None]:
+    """Drop the places of a run that has ended, and write that it has."""
+    try:
+        yield
+    except RunRefusedError:
+        context.close_places()
+        raise
+    # Not after an error or a second Ctrl-C: the next run recovers what is unfinished.
+    if not context.is_broken:
+        context.close_places()
+        if context.unrecorded_events:  # no attempt was started
+            remove_run_folder(context.folder)
+        else:
+            context.folder.mark_ended()
 
 
 def _make_notices(context: RunContext, missing: Sequence[MissingProgram]) -> list[Event]:
@@ -179,51 +196,45 @@ def make_new_tasks(
     return replace(options, added=tuple(record["id"] for record in new_tasks)), new_tasks
 
 
-def _make_context(
+def _open_context(
     stores: Stores,
-    settings: RunSettings,
-    folder: RunFolder,
+    plan: _RunPlan,
     environment: RunEnvironment,
-    *,
-    harnesses: list[Harness],
-    approved_checks: ApprovedChecks,
+    folder: RunFolder,
     stack: ExitStack,
-) -> tuple[RunContext, RecoveryReport]:
+) -> RunContext:
+    """Open the place and the branch of a run. Raises CubError if there can be none."""
+    settings, harnesses = plan.settings, plan.chosen.harnesses
     environ = build_environment(settings.hidden_variables, environment.environ)
     environ[RUN_VARIABLE] = folder.id  # identifies what is left if the run is killed
-    report = recover_killed_runs(stores, environment.clock, folder)
-    report.events = [mask_event(event) for event in report.events]
-    try:
-        report.require_finished()
-        place = open_place(stores, settings, folder, environ, harnesses)
-        checkout = place.settings.checkout
-        branch = stack.enter_context(prepare_branch(checkout, settings, folder, environ))
-    except CubError as error:  # report in any case what was recovered before
-        error.details += tuple(str(event.get("text", "")) for event in report.events)
-        raise
-    limits = TimeLimits(settings.timeout, None)
+    place = open_place(stores, settings, folder, environ, harnesses)
+    checkout = place.settings.checkout
+    branch = stack.enter_context(prepare_branch(checkout, settings, folder, environ))
     # An agent that could write into this folder would excuse its own failures.
     cache_folder = find_project_state(stores.root) / "checks"
-    runner = CheckRunner(cache_folder, stores.root, environ, limits, environment.stop)
+    limits = TimeLimits(settings.timeout, None)
     context = RunContext(
         initial_stores=stores,
         settings=settings,
         folder=folder,
         place=place,
         branch=branch,
-        committed_stores=list_committed_stores(stores, place.settings.checkout, branch),
-        check_runner=runner,
+        committed_stores=list_committed_stores(stores, checkout, branch),
+        check_runner=CheckRunner(cache_folder, stores.root, environ, limits, environment.stop),
         clock=environment.clock,
         stop=environment.stop,
         budget=Budget(settings.usd, settings.tokens, settings.iterations),
         environ=environ,
         system_prompt=read_system_prompt(stores.project.tree),
         harnesses=harnesses,
-        approved_checks=approved_checks,
+        approved_checks=plan.approved_checks,
         cwd=environment.cwd,
+        choice=plan.chosen.reason,
+        new_tasks=plan.new_tasks,
     )
     _require_trusted_files(context)
-    return context, report
+    context.agent_versions = read_agent_versions(harnesses, stores.project, environ)
+    return context
 
 
 def _require_trusted_files(context: RunContext) -> None:

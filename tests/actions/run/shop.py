@@ -216,7 +216,7 @@ class Shop:
             with prepare_run(stores, RunOptions(**given), around) as it:
                 # What a test calls meanwhile is a person's, although this process is above it.
                 it.context.folder.write_run_facts({**it.context.folder.read_state(), "pid": 0})
-                events += it.recovery_events
+                events += it.events
                 warnings += it.warnings
                 told = send_notifications(run_tasks(it.context), it.context)
                 for event in save_status(told, it.context.folder, RunStatus()):

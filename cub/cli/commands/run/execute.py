@@ -61,7 +61,7 @@ def execute_run(
             display = _choose_display(status, stop, json=json, names_tasks=names_tasks)
             # The events end before the locks are released: attempts may run in other threads.
             with display as show, closing(events):
-                for last_event in chain(prepared.recovery_events, events):
+                for last_event in chain(prepared.events, events):
                     try:
                         if write_error is None:
                             show(last_event)
