@@ -131,20 +131,18 @@ def _run_agent(
         kill_by_environment((ATTEMPT_VARIABLE, str(spec.files.path)))
     tasks_before = place.laid.get((place.settings.prefix / TASKS_FILE).as_posix(), b"")
     edits = read_attempt_edits(place.root, tasks_before, spec.task_id)
-    return replace(attempt, agent=agent, edits=edits)
+    return replace(attempt, evidence=AttemptEvidence(agent), edits=edits)
 
 
 def _read_result(context: RunContext, attempt: AttemptResult) -> AttemptResult:
     """Return the attempt with the files that the agent has left, and all that is known of it."""
-    spec, agent, place = attempt.spec, attempt.agent, attempt.spec.place
+    spec, agent, place = attempt.spec, attempt.evidence.agent, attempt.spec.place
     attempt, state, conflicts = take_agent_files(context, attempt)
     spec.notes.add_for_review(describe_leftovers(place.folder.tree, attempt.changes))
     spec.notes.add(*describe_ignored_files(state.ignored_paths))
     is_success = spec.harness.is_success(agent.transcript, agent.process.exit_code)
     evidence = AttemptEvidence(
-        process=agent.process,
-        transcript=agent.transcript,
-        stderr=agent.stderr,
+        agent,
         is_success=is_success and not agent.process.cause,
         has_changes=bool(attempt.changes),
         conflicts=conflicts,
@@ -152,7 +150,6 @@ def _read_result(context: RunContext, attempt: AttemptResult) -> AttemptResult:
         uncommittable=place.list_changed_submodules(),
         hidden_work=find_hidden_work(attempt, state),
         request=read_request(place.folder.mailbox) or attempt.edits.request,
-        is_over_budget=agent.is_over_budget,
         refusal=spec.harness.find_refusal(agent.transcript, agent.stderr, context.clock.now()),
         lacks_reply=spec.harness.lacks_reply(agent.transcript),
     )

@@ -23,8 +23,9 @@ from cub.place.place_settings import Base
 from cub.processes.command import ProcessResult
 from cub.store.jsonl import Record
 
-_NOT_STARTED = AgentResult(ProcessResult(None, None, "stopped", "", 0.0), Transcript(), "")
-_NO_EVIDENCE = AttemptEvidence(_NOT_STARTED.process, _NOT_STARTED.transcript)
+_NO_EVIDENCE = AttemptEvidence(
+    AgentResult(ProcessResult(None, None, "stopped", "", 0.0), Transcript(), "")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +95,13 @@ class AttemptResult:
     - `tree`: what is judged and committed; "" before the agent has ended.
     - `head`: the last of the agent's own commits that are kept; "" for none.
     - `left_out_paths`: new files that look like secrets, in the attempt's folder.
-    - `evidence`: what is known of the agent's work; nothing before it has ended.
+    - `evidence`: how the agent ended, and then what is known of its work.
     - `inputs`: what the checks go by, after the agent.
     """
 
     spec: AttemptSpec
     baseline: Baseline
     is_begun: bool = False
-    agent: AgentResult = _NOT_STARTED
     edits: AttemptEdits = NO_EDITS
     tree: str = ""
     head: str = ""

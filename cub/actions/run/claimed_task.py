@@ -20,7 +20,6 @@ from cub.actions.run.task_queue import list_reachable_tasks, list_runnable_tasks
 from cub.actions.tasks.task_edits import put_new_records
 from cub.edit.plan import PlanWarning
 from cub.harness.base import Harness
-from cub.harness.final_message import parse_signals
 from cub.place.place import Place
 from cub.store.events import TASK_STATE, Event
 from cub.store.leases import make_lease
@@ -142,10 +141,11 @@ def run_claimed_task(
     for warning in claimed.warnings:
         yield context.make_event("notice", task=claimed.task, text=warning.message)
     judged = yield from run_attempt(context, spec, claimed.tasks, baseline)
-    agent = judged.attempt.agent
+    evidence = judged.attempt.evidence
+    tokens, usd = evidence.agent.transcript.tokens, evidence.agent.cost.usd
     with context.lock:
-        context.budget = context.budget.with_attempt(agent.transcript.tokens, agent.cost.usd)
-    if claimed.ready_count and parse_signals(agent.transcript.final_message).promise:
+        context.budget = context.budget.with_attempt(tokens, usd)
+    if claimed.ready_count and evidence.signals.promise:
         count = claimed.ready_count
         tasks = "1 more task is" if count == 1 else f"{count} more tasks are"
         spec.notes.add(f"the agent said that all is complete, and {tasks} ready")

@@ -11,7 +11,7 @@ from cub.actions.run.verdict import Verdict
 from cub.checks.failing_items import fingerprint_items
 from cub.checks.failure_reasons import MAX_REASON
 from cub.errors import CubError
-from cub.harness.final_message import FinalSignals, parse_signals, summarize_final_message
+from cub.harness.final_message import FinalSignals
 from cub.place.changes import diff_trees
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, Event, tokens_to_json
 from cub.text import truncate_text
@@ -31,8 +31,8 @@ def make_start_event(context: RunContext, task: str, number: int, harness: str) 
 def make_end_event(context: RunContext, judged: JudgedAttempt) -> Event:
     """Return the event of an attempt that has ended; docs/reference/ledger.md lists its keys."""
     attempt, verdict, spec = judged.attempt, judged.verdict, judged.attempt.spec
-    process, transcript, cost = attempt.agent.process, attempt.agent.transcript, attempt.agent.cost
-    signals = parse_signals(transcript.final_message)
+    process, transcript, _, cost, _ = attempt.evidence.agent
+    signals = attempt.evidence.signals
     event = context.make_event(
         ATTEMPT_END, task=spec.task_id, n=spec.number, harness=spec.harness.name
     )
@@ -102,10 +102,9 @@ def _describe_failure(attempt: AttemptResult, verdict: Verdict) -> Event:
 
 def _summarize_last_words(attempt: AttemptResult) -> str:
     """Return what the model said in the end; "" for messages of the agent alone."""
-    transcript = attempt.agent.transcript
-    if attempt.spec.harness.lacks_reply(transcript):
-        return ""
-    return summarize_final_message(transcript.final_message)
+    evidence = attempt.evidence
+    is_own = attempt.spec.harness.lacks_reply(evidence.agent.transcript)
+    return "" if is_own else evidence.summary
 
 
 def _explain_failure(verdict: Verdict, summary: str) -> str:

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from cub.actions.run import failures
+from cub.actions.run.agent_process import AgentResult
 from cub.actions.run.check_comparison import (
     CheckComparison,
     count_known_failures,
@@ -22,7 +23,6 @@ from cub.actions.run.check_comparison import (
 from cub.actions.run.check_runner import NOT_RUN_EXIT_CODES
 from cub.actions.run.failures import FailureClass
 from cub.checks.failure_reasons import find_first_error, find_last_error
-from cub.harness.base import Transcript
 from cub.harness.final_message import (
     NO_REASON,
     FinalSignals,
@@ -30,7 +30,6 @@ from cub.harness.final_message import (
     summarize_final_message,
 )
 from cub.harness.refusals import Refusal
-from cub.processes.command import ProcessResult
 from cub.store.task_schema import NO_CHANGE, UNDONE_REASONS
 from cub.text import find_first_line
 
@@ -79,9 +78,7 @@ class AttemptEvidence:
     the agent's output shows.
     """
 
-    process: ProcessResult
-    transcript: Transcript
-    stderr: str = ""
+    agent: AgentResult
     is_success: bool = False
     has_changes: bool = False
     uncommittable: Sequence[str] = ()
@@ -89,29 +86,28 @@ class AttemptEvidence:
     oversized_files: Sequence[str] = ()
     hidden_work: str = ""
     request: Mapping[str, Any] = field(default_factory=dict)
-    is_over_budget: bool = False
     refusal: Refusal | None = None
     lacks_reply: bool = False
 
     @property
     def signals(self) -> FinalSignals:
         """Return the signals of the final message."""
-        return parse_signals(self.transcript.final_message)
+        return parse_signals(self.agent.transcript.final_message)
 
     @property
     def summary(self) -> str:
         """Return what the final message says in the end."""
-        return summarize_final_message(self.transcript.final_message)
+        return summarize_final_message(self.agent.transcript.final_message)
 
     @property
     def last_error(self) -> str:
         """Return what the agent's stderr says in the end, apart from a log of its progress."""
-        return find_last_error(_PROGRESS.sub("", self.stderr)[-_MAX_TAIL:])
+        return find_last_error(_PROGRESS.sub("", self.agent.stderr)[-_MAX_TAIL:])
 
     @property
     def first_error(self) -> str:
         """Return the first error that the agent's stderr names."""
-        return find_first_error(_PROGRESS.sub("", self.stderr))
+        return find_first_error(_PROGRESS.sub("", self.agent.stderr))
 
     @property
     def claims_no_change(self) -> bool:
@@ -122,17 +118,17 @@ class AttemptEvidence:
 
 def judge_before_checks(evidence: AttemptEvidence) -> Verdict | None:
     """Return the class of an attempt that failed already; None if checks have to decide."""
-    process, failed = evidence.process, not evidence.is_success
+    process, failed = evidence.agent.process, not evidence.is_success
     idle = not evidence.has_changes and not evidence.request
     if process.cause == "stopped":
         return Verdict(failures.INTERRUPTED, "the run was stopped")
     may_be_refused = (failed or idle) and evidence.signals.stuck is None
     if may_be_refused and (verdict := _judge_refusal(evidence)):
         return verdict
-    is_silent = not evidence.transcript.final_message.strip()
+    is_silent = not evidence.agent.transcript.final_message.strip()
     if process.start_error or (failed and process.exit_code in NOT_RUN_EXIT_CODES and is_silent):
         return Verdict(failures.HARNESS_MISSING, process.start_error or evidence.last_error)
-    if evidence.is_over_budget:
+    if evidence.agent.is_over_budget:
         return Verdict(failures.BUDGET, "the run's budget was used up in the middle of the attempt")
     if evidence.lacks_reply and not evidence.has_changes:
         return _judge_unanswered(evidence)
@@ -148,7 +144,7 @@ def _judge_refusal(evidence: AttemptEvidence) -> Verdict | None:
 
     A request that is not valid after a reply is: the conversation has grown too long, for instance.
     """
-    refusal, transcript = evidence.refusal, evidence.transcript
+    refusal, transcript = evidence.refusal, evidence.agent.transcript
     has_reply = not evidence.lacks_reply and (transcript.has_reply or transcript.has_words)
     if refusal is None or (refusal.kind == "setup" and has_reply):
         return None
@@ -158,7 +154,7 @@ def _judge_refusal(evidence: AttemptEvidence) -> Verdict | None:
 
 def _judge_unanswered(evidence: AttemptEvidence) -> Verdict:
     """Return the class of an attempt without a usable reply, which is never the task's fault."""
-    process, seconds = evidence.process, f"{evidence.process.seconds:.0f} s"
+    process, seconds = evidence.agent.process, f"{evidence.agent.process.seconds:.0f} s"
     if process.cause in ("idle", "wall"):
         return Verdict(failures.SERVICE_FAILED, f"the model sent no reply within {seconds}")
     if evidence.is_success:
@@ -166,7 +162,7 @@ def _judge_unanswered(evidence: AttemptEvidence) -> Verdict:
     if process.signal:
         reason = f"signal {process.signal} before the first reply of the model"
         return Verdict(failures.HARNESS_EXIT, reason, is_uncounted=True)
-    if not evidence.transcript.has_started:
+    if not evidence.agent.transcript.has_started:
         reason = f"exit code {process.exit_code}" + _append(evidence.first_error)
         return Verdict(failures.HARNESS_SETUP, reason)
     return Verdict(failures.SERVICE_FAILED, _describe_exit(evidence))
@@ -191,18 +187,18 @@ def judge_by_checks(
 
 
 def _judge_limits(evidence: AttemptEvidence) -> Verdict | None:
-    seconds = f"{evidence.process.seconds:.0f} s"
-    if evidence.process.cause == "idle":
+    seconds = f"{evidence.agent.process.seconds:.0f} s"
+    if evidence.agent.process.cause == "idle":
         return Verdict(
             failures.TIMEOUT_IDLE, f"it was silent, and was stopped after {seconds} in all"
         )
-    if evidence.process.cause == "wall":
+    if evidence.agent.process.cause == "wall":
         return Verdict(failures.TIMEOUT_WALL, f"it was stopped after {seconds}")
     return None
 
 
 def _judge_statements(evidence: AttemptEvidence, *, failed: bool, idle: bool) -> Verdict | None:
-    signals, denials = evidence.signals, evidence.transcript.denials
+    signals, denials = evidence.signals, evidence.agent.transcript.denials
     if denials and (failed or idle):
         return Verdict(failures.PERMISSION_DENIED, denials[0])
     if signals.stuck is not None or signals.status == "stuck":
@@ -249,13 +245,13 @@ def _find_commit_obstacle(evidence: AttemptEvidence) -> str:
 
 
 def _describe_exit(evidence: AttemptEvidence) -> str:
-    process = evidence.process
+    process = evidence.agent.process
     how = f"signal {process.signal}" if process.signal else f"exit code {process.exit_code}"
     if process.exit_code == 0:
-        has_failed = evidence.transcript.has_failed
+        has_failed = evidence.agent.transcript.has_failed
         how = "reported a failure" if has_failed else "ended without reporting success"
         how = f"the agent {how}"
-    transcript = evidence.transcript
+    transcript = evidence.agent.transcript
     error = find_first_line(transcript.error) or (evidence.summary if transcript.has_failed else "")
     return how + _append(error or evidence.last_error or evidence.summary)
 

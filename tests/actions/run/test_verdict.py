@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cub.actions.run import failures
+from cub.actions.run.agent_process import AgentResult
 from cub.actions.run.check_comparison import CheckComparison, compare_check
 from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.failures import FailureClass, find_class
@@ -23,19 +24,9 @@ from cub.harness.refusals import Refusal, RefusalKind
 from cub.processes.command import ProcessResult
 
 _FINE = AttemptEvidence(
-    process=ProcessResult(0, None, "", "", 12.0),
-    transcript=Transcript(has_result=True),
-    stderr="",
+    AgentResult(ProcessResult(0, None, "", "", 12.0), Transcript(has_result=True), stderr=""),
     is_success=True,
     has_changes=True,
-    uncommittable=(),
-    conflicts=(),
-    oversized_files=(),
-    hidden_work="",
-    request={},
-    is_over_budget=False,
-    refusal=None,
-    lacks_reply=False,
 )
 
 
@@ -44,7 +35,9 @@ def _final(text: str) -> Transcript:
 
 
 def _judged(**different: Any) -> Verdict | None:
-    return judge_before_checks(replace(_FINE, **different))
+    agent = {name: different.pop(name) for name in AgentResult._fields if name in different}
+    evidence = replace(_FINE, agent=_FINE.agent._replace(**agent), **different)
+    return judge_before_checks(evidence)
 
 
 def _failed(**different: Any) -> Verdict:
