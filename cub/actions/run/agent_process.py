@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import (
@@ -18,11 +18,7 @@ from cub.actions.run.run_folders import (
     AttemptFolder,
     RunFolder,
 )
-from cub.actions.tasks.current_attempt import (
-    ATTEMPT_VARIABLES,
-    AttemptMark,
-    encode_mark,
-)
+from cub.actions.tasks.current_attempt import ATTEMPT_VARIABLES
 from cub.checks.terminal_text import to_plain_text
 from cub.harness.base import (
     UNKNOWN_COST,
@@ -35,7 +31,6 @@ from cub.harness.base import (
     determine_cost,
 )
 from cub.masking import StreamMasker, mask_text
-from cub.place.place import Place
 from cub.processes.command import (
     CommandSpec,
     OutputChunk,
@@ -44,6 +39,9 @@ from cub.processes.command import (
 )
 from cub.processes.runner import RunningCommand
 from cub.store.events import Event
+
+if TYPE_CHECKING:
+    from cub.actions.run.attempt_values import AttemptSpec
 
 _MAX_LOG = 20 << 20  # bytes of an agent's output that are kept
 _MAX_STDERR = 64 << 10  # bytes that are looked at, from the end
@@ -68,24 +66,20 @@ class AgentResult(NamedTuple):
 
 
 def run_agent(
-    context: RunContext,
-    harness: Harness,
-    request: LaunchRequest,
-    files: AttemptFolder,
-    place: Place,
+    context: RunContext, spec: AttemptSpec, request: LaunchRequest
 ) -> Generator[Event, None, AgentResult]:
     """Run an agent to its end; yield an event for what it reports, and a tick each second.
 
     Secrets are masked in events and in the result; the files of the attempt have all output.
     """
-    command = _make_command(context, harness, request, files, place)
+    command, harness = _make_command(context, spec, request), spec.harness
     limits = TimeLimits(context.settings.timeout, context.settings.idle_timeout)
     transcript, throttle = Transcript(), _EventThrottle(context, request)
     timer, is_over_budget, is_ended_early = RefusalTimer(harness), False, False
     refusal: AgentEvent | None = None  # for which it was ended
     with ExitStack() as stack:
         # Open the logs before the agent can make their names lead elsewhere.
-        output = stack.enter_context(_LoggedOutput(harness.open_reader(), files))
+        output = stack.enter_context(_LoggedOutput(harness.open_reader(), spec.files))
         running = stack.enter_context(
             RunningCommand(command, limits, context.stop, tick_seconds=_TICK_SECONDS)
         )
@@ -117,17 +111,11 @@ def run_agent(
     return AgentResult(running.result, transcript, output.stderr, cost, is_ended_early)
 
 
-def _make_command(
-    context: RunContext,
-    harness: Harness,
-    request: LaunchRequest,
-    files: AttemptFolder,
-    place: Place,
-) -> CommandSpec:
+def _make_command(context: RunContext, spec: AttemptSpec, request: LaunchRequest) -> CommandSpec:
     """Return the agent's command, behind the walls of its place."""
-    start, folder = harness.build_command(request), context.folder
+    start, folder, place = spec.harness.build_command(request), context.folder, spec.place
     root = place.get_inner_root(place.tree)
-    values = (folder.id, request.task_id, str(files.path), harness.name)
+    values = (folder.id, spec.task_id, str(spec.files.path), spec.harness.name)
     environ = dict(context.environ) | dict(zip(ATTEMPT_VARIABLES, values, strict=True))
     environ["CUB_ROOT"] = os.fspath(root)
     path = environ.get("PATH")
@@ -135,16 +123,10 @@ def _make_command(
         with context.lock:
             shim = _make_cub_shim(folder)
         environ["PATH"] = os.pathsep.join(filter(None, [path, shim]))
-    mark = make_attempt_mark(folder, place, request.task_id)
     argv = (*context.settings.wrapper, *start.argv)
     environ |= start.environ
     start.write_files(place.folder.mailbox)
-    return place.confine(CommandSpec(argv, root, environ, start.stdin, mark), place.tree)
-
-
-def make_attempt_mark(folder: RunFolder, place: Place, task: str) -> str:
-    """Return what identifies the processes of an attempt, whatever their environment says."""
-    return encode_mark(AttemptMark(str(folder.root), task, str(place.folder.mailbox)))
+    return place.confine(CommandSpec(argv, root, environ, start.stdin, spec.mark), place.tree)
 
 
 def _make_cub_shim(folder: RunFolder) -> str:

@@ -125,7 +125,7 @@ def _run_agent(
         context.settings.model, context.settings.permissions, texts.arguments,
         place.settings.kind.can_nest,
     )  # fmt: skip
-    agent = yield from run_agent(context, spec.harness, request, spec.files, place)
+    agent = yield from run_agent(context, spec, request)
     if agent.process.signal == signal.SIGKILL and not agent.process.cause:
         # What killed the agent may have killed its keeper too.
         kill_by_environment((ATTEMPT_VARIABLE, str(spec.files.path)))

@@ -12,7 +12,6 @@ from functools import partial
 from typing import BinaryIO
 
 from cub.actions.run import failures, run_folders
-from cub.actions.run.agent_process import make_attempt_mark
 from cub.actions.run.attempt_values import AttemptResult, AttemptSpec, Baseline, JudgedAttempt
 from cub.actions.run.check_comparison import (
     CheckComparison,
@@ -71,11 +70,10 @@ def _run_start_commands(
         return ()
     place = spec.place
     place.check_out(place.base.tree)
-    mark = make_attempt_mark(context.folder, place, spec.task_id)
     folder, confine = place.get_inner_root(place.checks), partial(place.confine, tree=place.checks)
-    if result := (yield from run_setup(context, spec, place.checks, mark=mark)):
+    if result := (yield from run_setup(context, spec, place.checks)):
         raise StartCommandError(result.reason)
-    environment = CommandEnvironment(folder, context.environ, mark=mark, confine=confine)
+    environment = CommandEnvironment(folder, context.environ, mark=spec.mark, confine=confine)
     lines: list[str] = []
     report = lines.append if context.settings.options.debug else log_debug
     failure, blocks = None, list[OutputBlock]()
@@ -217,13 +215,10 @@ def run_check(
     """Run one check, between two events; `base` is for one before the agent."""
     facts = {"task": spec.task_id, "cmd": command, "base": base}
     yield context.make_event("check_start", **facts)
-    mark = make_attempt_mark(context.folder, spec.place, spec.task_id)
-    place = spec.place
-    failure = yield from run_setup(context, spec, place.checks, log, mark)
-    if failure:
+    if failure := (yield from run_setup(context, spec, spec.place.checks, log)):
         result = replace(failure, command=command)
     else:
-        result = context.check_runner.run_check(place, command, log, mark)
+        result = context.check_runner.run_check(spec.place, command, log, spec.mark)
     facts |= {"exit": result.exit, "n": len(result.items), "dur_s": round(result.seconds, 2)}
     has_failed = not base and not result.is_passing
     if has_failed and (same := spec.history.find_same_check(command, result.fingerprint)):
@@ -233,11 +228,7 @@ def run_check(
 
 
 def run_setup(
-    context: RunContext,
-    spec: AttemptSpec,
-    tree: TreeGit,
-    log: BinaryIO | None = None,
-    mark: str = "",
+    context: RunContext, spec: AttemptSpec, tree: TreeGit, log: BinaryIO | None = None
 ) -> Generator[Event, None, CheckResult | None]:
     """Run the setup commands in one of the trees of an attempt's place if they are due there.
 
@@ -248,7 +239,8 @@ def run_setup(
         return None
     for command in place.settings.setup_commands:
         yield context.make_event("notice", task=spec.task_id, text=f"run.setup: `{command}`")
-        if result := context.check_runner.run_setup_command(place, tree, command, log, mark):
+        runner = context.check_runner
+        if result := runner.run_setup_command(place, tree, command, log, spec.mark):
             return result
     place.finish_setup(tree)
     return None

@@ -53,7 +53,8 @@ class AttemptNotes:
 class AttemptSpec:
     """Say which task an attempt works on, by which agent, and where.
 
-    `task_checks` are those that the task has of its own.
+    `task_checks` are those that the task has of its own; `mark` identifies the processes of the
+    attempt, whatever their environment says.
     """
 
     task: Record
@@ -63,6 +64,7 @@ class AttemptSpec:
     files: AttemptFolder
     history: AttemptHistory
     place: Place
+    mark: str
     notes: AttemptNotes = field(default_factory=AttemptNotes)
 
     @property

@@ -17,6 +17,7 @@ from cub.actions.run.end_event import make_start_event
 from cub.actions.run.retry_policy import read_attempt_history
 from cub.actions.run.run_context import RunContext, RunRefusedError
 from cub.actions.run.task_queue import list_reachable_tasks, list_runnable_tasks
+from cub.actions.tasks.current_attempt import AttemptMark, encode_mark
 from cub.actions.tasks.task_edits import put_new_records
 from cub.edit.plan import PlanWarning
 from cub.harness.base import Harness
@@ -173,7 +174,8 @@ def _make_spec(
     checks += options.checks  # the person's word, as a task's own checks are
     files = context.folder.attempt_folder(task_id, number)
     place.set_base(context.find_base())
-    return AttemptSpec(task, checks, number, harness, files, history, place)
+    mark = encode_mark(AttemptMark(str(context.folder.root), task_id, str(place.folder.mailbox)))
+    return AttemptSpec(task, checks, number, harness, files, history, place, mark)
 
 
 def _report_attempt(
