@@ -35,11 +35,11 @@ def parse_ini(text: str) -> dict[str, dict[str, str]]:
         parser.read_string(text)
     except configparser.MissingSectionHeaderError as error:
         raise ValueError(f"line {error.lineno}: this line is outside of any section") from None
-    except configparser.ParsingError as error:
-        line = f"line {error.errors[0][0]}: " if error.errors else ""
+    except (configparser.ParsingError, AttributeError) as error:
+        # For a value below an option without one, Python 3.13 names no line, and 3.12 fails itself.
+        errors = getattr(error, "errors", None)
+        line = f"line {errors[0][0]}: " if errors else ""
         raise ValueError(f"{line}not a valid option") from None
-    except AttributeError:  # configparser's own, for a value below an option without one
-        raise ValueError("this is not an INI file") from None
     return {
         name: {key: value or "" for key, value in parser[name].items()}
         for name in parser.sections()
@@ -96,20 +96,10 @@ def parse_xml(text: str) -> Element:
     return root
 
 
-def get_xml_text(parent: Element | None, *names: str) -> str:
-    """Return the text at the end of this path of names, "" if there is none."""
-    for name in names:
-        parent = parent.find(name) if parent is not None else None
-    return " ".join((parent.text or "").split()) if parent is not None else ""
-
-
-def iter_xml_children(parent: Element, *names: str) -> Iterator[Element]:
-    """Yield the elements at the end of this path of names, in all branches, in order."""
-    if not names:
-        yield parent
-        return
-    for child in parent.findall(names[0]):
-        yield from iter_xml_children(child, *names[1:])
+def get_xml_text(parent: Element | None, path: str) -> str:
+    """Return the text of the first element at a path of names, "" if there is none."""
+    text = parent.findtext(path) if parent is not None else None
+    return " ".join((text or "").split())
 
 
 def parse_toml(text: str) -> dict[str, Any]:

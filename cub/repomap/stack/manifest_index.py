@@ -32,14 +32,10 @@ _TEMPLATES = re.compile(r"templates?(?:[-_].*)?|skeletons?|scaffold(?:s|ing)?|.*
 
 
 class ManifestMatch(NamedTuple):
-    """Name a manifest and those who can read it, by their index among all readers.
-
-    `has_folder_glob`: a glob names the folder that the manifest is in.
-    """
+    """Name a manifest and those who can read it, by their index among all readers."""
 
     path: str
     readers: tuple[int, ...]
-    has_folder_glob: bool
 
 
 def find_manifests(paths: Iterable[str], readers: Sequence[ManifestReader]) -> list[ManifestMatch]:
@@ -53,32 +49,33 @@ def find_manifests(paths: Iterable[str], readers: Sequence[ManifestReader]) -> l
     any_glob, classifier = re.compile("|".join(globs)), FileClassifier(())
     # Most paths match none.
     candidates = [p for p in paths if any_glob.match(p) or any_glob.match(p.rpartition("/")[2])]
-    matches = filter(None, (_match_path(path, readers) for path in candidates))
-    counted = {match for match in matches if _counts(match, classifier)}
-    return sorted(counted, key=lambda match: (match.path.count("/"), match.readers, match.path))
+    matches = (_match_path(path, readers, classifier) for path in set(candidates))
+    return sorted(
+        (match for match in matches if match.readers),
+        key=lambda match: (match.path.count("/"), match.readers, match.path),
+    )
 
 
-def _counts(match: ManifestMatch, classifier: FileClassifier) -> bool:
-    folder = match.path.rpartition("/")[0]
-    if not folder or match.has_folder_glob:
-        return True
-    if any(name[0:1] == "." or _TEMPLATES.fullmatch(name) for name in folder.split("/")):
-        return False
-    return classifier.classify(f"{folder}/manifest") is FileKind.SOURCE
-
-
-def _match_path(path: str, readers: Sequence[ManifestReader]) -> ManifestMatch | None:
-    """Return the path with the readers that have a glob that matches it; None if none has."""
+def _match_path(
+    path: str, readers: Sequence[ManifestReader], classifier: FileClassifier
+) -> ManifestMatch:
+    """Return the path with the readers that have a glob that matches it, if it counts for any."""
+    folder = path.rpartition("/")[0]
     matching = [
         (number, glob)
         for number, reader in enumerate(readers)
         for glob in reader.globs
         if _fits(path, glob)
     ]
-    if not matching:
-        return None
-    numbers = tuple(dict.fromkeys(number for number, _ in matching))
-    return ManifestMatch(path, numbers, any("/" in glob for _, glob in matching))
+    is_fixed = not folder or any("/" in glob for _, glob in matching)
+    counts = is_fixed or _is_source_folder(folder, classifier)
+    return ManifestMatch(path, tuple(dict.fromkeys(n for n, _ in matching)) if counts else ())
+
+
+def _is_source_folder(folder: str, classifier: FileClassifier) -> bool:
+    if any(name[0:1] == "." or _TEMPLATES.fullmatch(name) for name in folder.split("/")):
+        return False
+    return classifier.classify(f"{folder}/manifest") is FileKind.SOURCE
 
 
 def _fits(path: str, glob: str) -> bool:

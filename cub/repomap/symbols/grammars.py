@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -12,20 +12,19 @@ from cub.repomap.listing.languages import index_grammars
 from cub.repomap.symbols.bounded_parser import ParseSentinel
 
 if TYPE_CHECKING:
-    from tree_sitter import Parser, Query, QueryCursor
+    from tree_sitter import Parser, QueryCursor
 
 _QUERIES = Path(__file__).parent / "queries"
 
 
 class QueryPattern(NamedTuple):
-    """Describe one pattern of a query: the capture that says what it finds, and its directives.
+    """Hold the directives of one pattern of a query.
 
     `prefix`: words to put before a signature. `is_closed`: members are private unless the source
     says otherwise. `has_fields`: name and body are fields of the matched node, because a query for
     them takes long to compile.
     """
 
-    role: str
     prefix: str
     is_closed: bool
     has_fields: bool
@@ -61,7 +60,9 @@ def load_grammar(name: str) -> Grammar | None:
     cursor = QueryCursor(query)
     cursor.set_max_start_depth(language.depth)
     sentinel = _make_sentinel(parser, language.sentinel.encode())
-    return Grammar(parser, sentinel, cursor, _read_patterns(query, text.encode()))
+    numbers = range(query.pattern_count)
+    patterns = tuple(_read_directives(query.pattern_settings(number)) for number in numbers)
+    return Grammar(parser, sentinel, cursor, patterns)
 
 
 def _make_sentinel(parser: Parser, statement: bytes) -> ParseSentinel:
@@ -77,17 +78,5 @@ def _make_sentinel(parser: Parser, statement: bytes) -> ParseSentinel:
     return ParseSentinel(text, marks[4] - marks[1], len(statement))
 
 
-# Captures beside the one that says what a pattern finds.
-_PARTS = ("name", "of", "body", "value", "until")
-
-
-def _read_patterns(query: Query, text: bytes) -> tuple[QueryPattern, ...]:
-    patterns = []
-    for number in range(query.pattern_count):
-        span = slice(query.start_byte_for_pattern(number), query.end_byte_for_pattern(number))
-        names = re.findall(r"@([a-z]\w*)", re.sub(r"(?m);.*$", "", text[span].decode()))
-        (role,) = {name for name in names if name not in _PARTS}
-        settings = query.pattern_settings(number)
-        prefix, closed, fields = settings.get("prefix"), "members" in settings, "fields" in settings
-        patterns.append(QueryPattern(role, prefix or "", closed, fields))
-    return tuple(patterns)
+def _read_directives(settings: Mapping[str, str | None]) -> QueryPattern:
+    return QueryPattern(settings.get("prefix") or "", "members" in settings, "fields" in settings)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 CapturedNodes = dict[str, list["Node"]]
+# Captures beside the one that says what a pattern finds; those for predicates begin with `_`.
+_PARTS = frozenset({"name", "of", "body", "value", "until"})
 
 
 class QueryMatch(NamedTuple):
@@ -44,13 +46,14 @@ def run_query(grammar: Grammar, root: Node, end: int) -> list[QueryMatch]:
     matches = list[QueryMatch]()
     for number, nodes in grammar.cursor.matches(root):
         pattern = grammar.patterns[number]
-        node = nodes[pattern.role][0]
+        role = next(name for name in nodes if name not in _PARTS and name[0] != "_")
+        node = nodes[role][0]
         if pattern.has_fields:
             fields = {part: node.child_by_field_name(part) for part in ("name", "body")}
             nodes.update({part: [field] for part, field in fields.items() if field})
         span = (node.start_byte, -node.end_byte)
         if span[0] < end:
-            matches.append(QueryMatch(*span, pattern.role, pattern, nodes))
+            matches.append(QueryMatch(*span, role, pattern, nodes))
     return sorted(matches, key=lambda match: match[:2])
 
 

@@ -64,15 +64,7 @@ def _list_commands(script: str, folder: str, manifest: Manifest) -> Iterator[Pro
 
 
 def _make_command(text: str, folder: str, source: str) -> Iterator[ProjectCommand]:
-    path = _normalize_folder(folder)
-    purpose = detect_command_purpose(text)
-    if purpose in _PURPOSES and path is not None and len(text) <= _MAX_COMMAND_CHARS:
-        yield ProjectCommand(purpose, text, source, path, "ci")
-
-
-def _normalize_folder(folder: str) -> str | None:
-    """Return a folder of the project, "" for its root; None for one that is not known."""
-    path = normpath(folder.strip("/") or ".")
-    if path.startswith("..") or "$" in path:
-        return None
-    return "" if path == "." else path
+    path, purpose = normpath(folder.strip("/") or "."), detect_command_purpose(text)
+    is_inside = not path.startswith("..") and _UNKNOWN_FOLDER not in path
+    if purpose in _PURPOSES and is_inside and len(text) <= _MAX_COMMAND_CHARS:
+        yield ProjectCommand(purpose, text, source, "" if path == "." else path, "ci")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from cub.repomap.stack.facts import Fact, ProjectCommand, Technology
 from cub.repomap.stack.formats import (
     get_xml_text,
-    iter_xml_children,
     parse_xml,
 )
 from cub.repomap.stack.manifest import Manifest
@@ -55,7 +54,7 @@ def _parse_project(manifest: Manifest) -> Element:
 
 def _get_property(root: Element, name: str) -> str:
     """Return the first value of a property that is not made of others."""
-    values = (get_xml_text(child) for child in iter_xml_children(root, "PropertyGroup", name))
+    values = (get_xml_text(child, ".") for child in root.iterfind(f"PropertyGroup/{name}"))
     return next((value for value in values if value and "$(" not in value), "")
 
 
@@ -69,7 +68,7 @@ def _list_frameworks(root: Element, manifest: Manifest) -> Iterator[Technology]:
 
 def _iter_packages(root: Element) -> Iterator[tuple[str, str]]:
     for kind in ("FrameworkReference", "PackageReference", "PackageVersion"):
-        for child in iter_xml_children(root, "ItemGroup", kind):
+        for child in root.iterfind(f"ItemGroup/{kind}"):
             version = child.get("Version") or get_xml_text(child, "Version")
             yield child.get("Include", ""), "" if "$(" in version else version
 

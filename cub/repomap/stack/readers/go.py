@@ -18,8 +18,8 @@ _TARGET = re.compile(r"func ([A-Z]\w*+)\((?:\w++ context\.Context)?\)")
 def read_go_mod(manifest: Manifest) -> Iterator[Fact]:
     """Read a module and its main packages."""
     directives = _parse_directives(manifest.text)
-    module = "".join(map(_unquote, directives.get("module", [])[:1]))
-    if not any(map(_unquote, directives.get("module", []))):
+    module = next(map(_unquote, directives.get("module", [])), "")
+    if not module:
         return  # an empty file keeps `./...` out of a folder
     yield manifest.make_technology(
         "Go", "language", next(map(_unquote, directives.get("go", [])), "")

@@ -14,7 +14,7 @@ from cub.repomap.stack.facts import (
     Technology,
     iter_row_commands,
 )
-from cub.repomap.stack.formats import get_xml_text, iter_xml_children, parse_xml
+from cub.repomap.stack.formats import get_xml_text, parse_xml
 from cub.repomap.stack.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -39,8 +39,7 @@ def read_pom(manifest: Manifest) -> Iterator[Fact]:
     root = parse_xml(manifest.text)
     if root.tag != "project":
         raise ValueError("not a Maven project")
-    children = iter_xml_children(root, "properties", "*")
-    properties = {child.tag: (child.text or "").strip() for child in children}
+    properties = {one.tag: (one.text or "").strip() for one in root.iterfind("properties/*")}
     plugins = _get_plugins(root)
     yield from _list_languages(plugins, properties, manifest)
     yield from manifest.find_known("maven", _iter_groups(root, properties))
@@ -61,8 +60,8 @@ def _resolve(text: str, properties: dict[str, str]) -> str:
 
 def _get_plugins(root: Element) -> dict[str, Element]:
     """Return the plugins by name; one that is used goes before a managed one."""
-    used = iter_xml_children(root, "build", "plugins", "plugin")
-    managed = iter_xml_children(root, "build", "pluginManagement", "plugins", "plugin")
+    used = root.iterfind("build/plugins/plugin")
+    managed = root.iterfind("build/pluginManagement/plugins/plugin")
     plugins: dict[str, Element] = {}
     for plugin in (*used, *managed):
         plugins.setdefault(get_xml_text(plugin, "artifactId"), plugin)
@@ -74,7 +73,7 @@ def _list_languages(
 ) -> Iterator[Technology]:
     compiler = plugins.get("maven-compiler-plugin")
     values = [properties.get(key, "") for key in _JAVA_PROPERTIES]
-    values += [get_xml_text(compiler, "configuration", key) for key in _COMPILER_SETTINGS]
+    values += [get_xml_text(compiler, f"configuration/{key}") for key in _COMPILER_SETTINGS]
     java = next(filter(None, (_resolve(value, properties).strip() for value in values)), "")
     others = [name for name in _LANGUAGES if name in plugins]
     if java or not others:
@@ -86,11 +85,11 @@ def _list_languages(
 
 def _iter_groups(root: Element, properties: dict[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the groups of parent, dependencies and managed versions, without the project's own."""
-    own_group = get_xml_text(root, "groupId") or get_xml_text(root, "parent", "groupId")
+    own_group = get_xml_text(root, "groupId") or get_xml_text(root, "parent/groupId")
     dependencies = (
-        *iter_xml_children(root, "parent"),
-        *iter_xml_children(root, "dependencies", "dependency"),
-        *iter_xml_children(root, "dependencyManagement", "dependencies", "dependency"),
+        *root.iterfind("parent"),
+        *root.iterfind("dependencies/dependency"),
+        *root.iterfind("dependencyManagement/dependencies/dependency"),
     )
     for dependency in dependencies:
         group = get_xml_text(dependency, "groupId")
@@ -127,7 +126,7 @@ def _list_packages(
         _resolve(get_xml_text(root, key), properties) for key in ("artifactId", "description")
     )
     yield manifest.make_package(name, description)
-    for module in iter_xml_children(root, "modules", "module"):
+    for module in root.iterfind("modules/module"):
         if folder := manifest.resolve_path((module.text or "").removesuffix("/pom.xml")):
             yield manifest.make_member(folder)
 
