@@ -10,7 +10,6 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from cub.repomap.data import load_table
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
@@ -44,38 +43,29 @@ def find_key_files(
     return tuple(KeyFile(*item) for item in files.items())[:_MAX_KEY_FILES]
 
 
-class _Rule(NamedTuple):
-    """Hold a row of the table, with its patterns as one."""
-
-    what: str
-    pattern: re.Pattern[str]
-    most: int
-    is_anywhere: bool
-
-
 _PROSE = r"(?:\.(?:md|rst|txt|adoc|markdown))?"
 
 
 def _find_by_rules(
     part: str, paths: Sequence[str], classifier: FileClassifier
 ) -> Iterator[KeyFile]:
-    """Find the files of all rules of a part of the table, in one pass over the paths."""
-    rules = []
-    for row in load_table("key_files")[part]:
-        ending = _PROSE if row.get("prose") else ""
-        pattern = re.compile("|".join(p + ending for p in row["patterns"]), re.IGNORECASE)
-        rules.append(_Rule(row["what"], pattern, row.get("most", 1), row.get("anywhere", False)))
-    any_rule = re.compile("|".join(f"(?:{rule.pattern.pattern})" for rule in rules), re.IGNORECASE)
-    matching: dict[str, list[str]] = {rule.what: [] for rule in rules}
-    for path in filter(any_rule.fullmatch, paths):  # most paths match none
-        for rule in rules:
-            if rule.pattern.fullmatch(path) and (
-                rule.is_anywhere or classifier.classify(path) is FileKind.SOURCE
-            ):
-                matching[rule.what].append(path)
-    for rule in rules:
-        topmost = sorted(matching[rule.what], key=lambda path: (path.count("/"), path))
-        yield from (KeyFile(path, rule.what) for path in topmost[: rule.most])
+    """Find the files of all rules of a part of the table."""
+    rules = load_table("key_files")[part]
+    endings = [_PROSE if rule.get("prose") else "" for rule in rules]
+    patterns = [
+        "|".join(pattern + ending for pattern in rule["patterns"])
+        for rule, ending in zip(rules, endings, strict=True)
+    ]
+    any_rule = re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    candidates = list(filter(any_rule.fullmatch, paths))  # most paths match none
+    for rule, pattern in zip(rules, patterns, strict=True):
+        matching = [
+            path
+            for path in filter(re.compile(pattern, re.IGNORECASE).fullmatch, candidates)
+            if rule.get("anywhere") or classifier.classify(path) is FileKind.SOURCE
+        ]
+        topmost = sorted(matching, key=lambda path: (path.count("/"), path))
+        yield from (KeyFile(path, rule["what"]) for path in topmost[: rule.get("most", 1)])
 
 
 _SCRIPTS = (".ts", ".tsx", ".mts", ".js", ".mjs", ".cts", ".jsx", ".cjs")

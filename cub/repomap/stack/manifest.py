@@ -93,10 +93,6 @@ class Manifest(NamedTuple):
         """Return a package in another folder; without a name, its own manifest names it."""
         return ProjectPackage(folder, name, "", self.path)
 
-    def make_members(self, globs: Sequence[str], *names: str) -> Iterator[ProjectPackage]:
-        """Yield the packages in the folders below that `find_members` finds."""
-        return map(self.make_member, self.find_members(globs, *names))
-
     def choose_program(self, own: str, usual: str) -> str:
         """Return the project's own program (`./gradlew`) if it is there, else the usual one."""
         return own if self.find_beside(own.removeprefix("./")) else usual
@@ -153,8 +149,8 @@ class Manifest(NamedTuple):
         names = _group_names(self.paths).get(self.folder, ())
         return [name for name in names if any(fnmatchcase(name, glob) for glob in globs)]
 
-    def find_members(self, globs: Sequence[str], *names: str) -> list[str]:
-        """Return the folders below that the globs name and that have one of the files.
+    def make_members(self, globs: Sequence[str], *names: str) -> Iterator[ProjectPackage]:
+        """Yield packages in the folders below that the globs name and that have one of the files.
 
         `*` stands for one folder, `**` for any depth; a glob that begins with "!" excludes again.
         """
@@ -167,7 +163,7 @@ class Manifest(NamedTuple):
         included = [_compile_glob(glob) for glob in sensible if glob[:1] != "!"]
         excluded = [_compile_glob(glob[1:]) for glob in sensible if glob[:1] == "!"]
         if not included:
-            return []
+            return
         members = [
             folder
             for folder in _list_folders_with(self.paths, names)
@@ -175,7 +171,8 @@ class Manifest(NamedTuple):
             and any(pattern.fullmatch(folder, len(start)) for pattern in included)
             and not any(pattern.fullmatch(folder, len(start)) for pattern in excluded)
         ]
-        return sorted(members, key=lambda folder: folder.count("/"))[:MAX_MEMBERS]
+        topmost = sorted(members, key=lambda folder: folder.count("/"))[:MAX_MEMBERS]
+        yield from map(self.make_member, topmost)
 
 
 class ManifestReader(NamedTuple):

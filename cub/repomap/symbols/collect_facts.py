@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -67,7 +68,7 @@ class FactsCollector:
         total, finished, scanned = _estimate_cost(self._waiting), 0, dict[ScanJob, FileFacts]()
         if total:
             self._progress(0, total, STEP_READING)
-        chunks = list(_split_chunks(self._waiting))
+        chunks = _split_chunks(self._waiting)
         scans: list[Callable[[], list[FileFacts]]]
         scans = [partial(_scan_all, os.fspath(self._root), chunk) for chunk in chunks]
         if workers.count > 1:
@@ -95,17 +96,12 @@ def _estimate_cost(chunk: ScanChunk) -> int:
     return sum(job.file.size + _FILE_COST for job in chunk)
 
 
-def _split_chunks(waiting: ScanChunk) -> Iterator[ScanChunk]:
-    chunk: ScanChunk = []
-    size = 0
+def _split_chunks(waiting: ScanChunk) -> list[ScanChunk]:
+    chunks, cost = defaultdict[int, ScanChunk](list), 0
     for job in waiting:
-        chunk.append(job)
-        size += job.file.size + _FILE_COST
-        if size >= _CHUNK_BYTES:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
+        chunks[cost // _CHUNK_BYTES].append(job)
+        cost += _estimate_cost([job])
+    return list(chunks.values())
 
 
 def _scan_all(root: str, jobs: Sequence[ScanJob]) -> list[FileFacts]:

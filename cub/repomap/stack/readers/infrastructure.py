@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from cub.repomap.stack.facts import EntryPoint, Fact, Technology
-from cub.repomap.stack.formats import find_first, iter_code_lines
+from cub.repomap.stack.formats import iter_code_lines
 from cub.repomap.stack.manifest import Manifest
 from cub.repomap.stack.yaml_reader import YamlScalar, read_yaml_scalars, select_below
 
@@ -21,9 +20,7 @@ _MAX_IMAGE_CHARS = 300
 _MAX_PORTS = 4
 
 
-class _Instruction(NamedTuple):
-    word: str
-    rest: str
+_Instruction = tuple[str, str]  # its word, and the rest
 
 
 def read_dockerfile(manifest: Manifest) -> Iterator[Fact]:
@@ -31,7 +28,7 @@ def read_dockerfile(manifest: Manifest) -> Iterator[Fact]:
     if manifest.path.endswith(".dockerignore"):
         return
     instructions = list(_iter_instructions(manifest.text))
-    if not any(instruction.word == "FROM" for instruction in instructions):
+    if not any(word == "FROM" for word, _ in instructions):
         raise ValueError("no base image: FROM is missing")
     for image in _iter_base_images(instructions):
         yield from _find_image(image, manifest)
@@ -48,7 +45,7 @@ def _iter_instructions(text: str) -> Iterator[_Instruction]:
         parts.append(line.removesuffix("\\"))
         if not line.endswith("\\") or len(parts) > _MAX_LINES:
             word, _, rest = " ".join(parts).strip().partition(" ")
-            yield _Instruction(word.upper(), rest.strip())
+            yield word.upper(), rest.strip()
             parts = []
 
 
@@ -85,7 +82,7 @@ def _list_entry_points(
     instructions: list[_Instruction], manifest: Manifest
 ) -> Iterator[EntryPoint]:
     """Yield what a container of the last stage starts, and the ports that it listens to."""
-    last = max(n for n, instruction in enumerate(instructions) if instruction.word == "FROM")
+    last = max(number for number, (word, _) in enumerate(instructions) if word == "FROM")
     stage = dict(instructions[last:])
     line = " ".join(_join_words(stage[word]) for word in ("ENTRYPOINT", "CMD") if word in stage)
     exposed = " ".join(rest for word, rest in instructions[last:] if word == "EXPOSE").split()
@@ -131,15 +128,13 @@ def _list_built_services(services: list[YamlScalar], manifest: Manifest) -> Iter
             yield manifest.make_entry_point(service, path)
 
 
-_REQUIRED = re.compile(r'required_version[ \t]*+=[ \t]*+"([^"\n]++)"')
 _PROVIDER = re.compile(r'provider[ \t]++"(\w++)"')
 _PROVIDER_SOURCE = re.compile(r'source[ \t]*+=[ \t]*+"(?:registry\.\w++\.io/)?\w[\w-]*+/([\w-]++)"')
 
 
 def read_terraform(manifest: Manifest) -> Iterator[Fact]:
-    """Read the version of Terraform and the providers, in order of the alphabet."""
-    lines = list(iter_code_lines(manifest.text))
-    yield manifest.make_technology("Terraform", "tool", find_first(_REQUIRED, lines))
+    """Read the providers, in order of the alphabet."""
+    lines = iter_code_lines(manifest.text)
     matches = (_PROVIDER.match(line) or _PROVIDER_SOURCE.match(line) for line in lines)
     providers = [(provider[1], "") for provider in matches if provider]
     yield from sorted(manifest.find_known("terraform", providers))
