@@ -136,7 +136,6 @@ _MESON_NAMES = {
     "c": "C", "cpp": "C++", "rust": "Rust", "d": "D", "vala": "Vala", "fortran": "Fortran",
 }  # fmt: skip
 _MESON_STANDARD = re.compile(r"'(c|cpp)_std=(?:gnu|c)(?:\+\+)?(\w{1,4})'")
-_MESON = re.compile(r"meson_version[ \t]*+:[ \t]*+'([^'\n]*+)'")
 _INIT = re.compile(r"^AC_INIT\([ \t\n]*+\[?([\w .+-]++)", re.MULTILINE)
 
 
@@ -151,7 +150,6 @@ def read_meson_build(manifest: Manifest) -> Iterator[Fact]:
         for library in _STRING.findall(arguments)
     ]
     yield from _list_meson_languages(project, manifest)
-    yield manifest.make_technology("Meson", "build", "".join(_MESON.findall(project)[:1]))
     yield from manifest.find_known("native", needed)
     if not manifest.exists_above("meson.build"):
         yield manifest.make_command("build", "meson setup build && meson compile -C build")

@@ -1,4 +1,4 @@
-"""Read the files of Rust: Cargo.toml, Cargo's aliases and the toolchain."""
+"""Read the files of Rust: Cargo.toml and Cargo's aliases."""
 
 from __future__ import annotations
 
@@ -110,12 +110,3 @@ def read_cargo_config(manifest: Manifest) -> Iterator[Fact]:
     for name, value in as_table(parse_toml(manifest.text).get("alias")).items():
         if purpose := detect_target_purpose(name, f"cargo {' '.join(as_texts(value))}"):
             yield ProjectCommand(purpose, f"cargo {name}", manifest.path, folder, "target")
-
-
-def read_rust_toolchain(manifest: Manifest) -> Iterator[Fact]:
-    """Read the toolchain; the file without a suffix may hold a channel alone."""
-    text = manifest.text.strip()
-    is_channel = "\n" not in text and "[" not in text and not manifest.path.endswith(".toml")
-    channel = text if is_channel else get_text_at(parse_toml(text), "toolchain", "channel")
-    if version := format_version(channel):
-        yield manifest.make_technology("Rust", "language", version)

@@ -135,6 +135,10 @@ CASES: Cases = {
         {"rust-toolchain.toml": '[toolchain]\nchannel = "nightly-2024-05-01"\n'},
         "language Rust nightly-2024-05-01",
     ),
+    "a toolchain as TOML without the ending": (
+        {"rust-toolchain": '[toolchain]\nchannel = "stable"\nprofile = "minimal"\n'},
+        "language Rust stable",
+    ),
     "targets for fuzzing are no programs of the project": (
         {
             "fuzz/Cargo.toml": """
