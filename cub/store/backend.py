@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
 from cub.debug_log import log_debug
 from cub.files.disk import Disk
@@ -21,11 +20,7 @@ from cub.store.jsonl_append import append_lines, filter_missing_lines
 from cub.store.store_paths import REJECTED_FILE, TASKS_FILE
 from cub.store.task_index import TaskIndex
 
-if TYPE_CHECKING:
-    from cub.store.beads_backend import BeadsBackend
-
 _PIECE_SIZE = 1 << 20  # bytes
-TaskBackend: TypeAlias = "JsonlBackend | BeadsBackend"
 
 
 @dataclass(slots=True)

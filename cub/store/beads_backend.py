@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from cub.errors import CubError
 from cub.files.lock import lock_project
-from cub.store.backend import StoreTransaction
+from cub.store.backend import JsonlBackend, StoreTransaction
 from cub.store.formats.beads import BLOCKS, CHILD, issue_to_task, parse_issue
 from cub.store.formats.source_fields import join_criteria
 from cub.store.jsonl import Record, iter_lines
@@ -72,6 +72,9 @@ class BeadsBackend:
                 raise CubError(what, where=f"line {line.number}") from error
             if raw is not None:
                 yield issue_to_task(raw)
+
+
+TaskBackend = JsonlBackend | BeadsBackend
 
 
 def query_bd(root: Path, *arguments: str) -> bytes:

@@ -9,8 +9,8 @@ import pytest
 
 from cub.actions.previous_attempts import summarize_failures
 from cub.prompt.task_prompt import PromptInputs, TaskPrompt
-from cub.store.backend import JsonlBackend, TaskBackend
-from cub.store.beads_backend import BeadsBackend
+from cub.store.backend import JsonlBackend
+from cub.store.beads_backend import BeadsBackend, TaskBackend
 from cub.tokens import estimate_tokens
 from tests.prompt.bakery import (
     EPIC,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cub.actions.tasks.task_fields import check_text
 from cub.actions.tasks.task_findings import find_bad_lines, to_warnings
@@ -16,7 +16,7 @@ from cub.files.apply import apply_plan
 from cub.files.journal import warn_pending_change
 from cub.files.lock import ProjectLock, lock_project
 from cub.project.project import Project
-from cub.store.backend import JsonlBackend, StoreTransaction, TaskBackend
+from cub.store.backend import JsonlBackend, StoreTransaction
 from cub.store.events import TASK_STATE, Event
 from cub.store.jsonl import Record
 from cub.store.leases import LeaseChecker
@@ -26,6 +26,9 @@ from cub.store.store_paths import LEDGER_FILE, TASKS_FILE, find_store_root
 from cub.store.task_index import TaskIndex, is_deleted
 from cub.store.task_schema import DELETED
 from cub.store.timestamps import normalize_timestamp, utc_now
+
+if TYPE_CHECKING:
+    from cub.store.beads_backend import TaskBackend
 
 
 @dataclass(frozen=True, slots=True)
