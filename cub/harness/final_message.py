@@ -25,13 +25,20 @@ _SIGNAL = re.compile(r"\s*[*_]{0,2}</?(?:promise|stuck)>", re.IGNORECASE)
 _NO_VALUES = ("", "none", "n/a", "nothing", "nothing.", "none.", "-")
 
 
-class Trailer(NamedTuple):
-    """Hold the closing lines; `status` is done, no_change, stuck or empty."""
+class FinalSignals(NamedTuple):
+    """Hold the signals, the closing lines, and the question at the end.
 
+    `stuck` is None without the signal, "" if it has no reason. `status` is done, no_change, stuck
+    or empty.
+    """
+
+    promise: bool = False
+    stuck: str | None = None
     status: str = ""
     summary: str = ""
     tried: tuple[str, ...] = ()
     next: str = ""
+    question: str = ""
 
 
 class TrailerBlock(NamedTuple):
@@ -64,19 +71,19 @@ def find_trailer(text: str) -> TrailerBlock | None:
     return last
 
 
-def parse_trailer(block: TrailerBlock | None) -> Trailer:
-    """Return the values of a block, cut to their limits."""
+def parse_trailer(block: TrailerBlock | None) -> FinalSignals:
+    """Return the values of a block, cut to their limits, without any signal besides."""
     values = block.values if block else ()
     texts = {key: _clean(" ".join(lines)) for key, lines in values if key != "tried"}
     status = _STATUS.match(texts.get("status", ""))
     tried_lines = (line for key, lines in values if key == "tried" for line in lines)
     tried = [_clean(_ITEM.sub("", line, 1)) for line in tried_lines]
     tried = [line[:_MAX_TRIED_LINE] for line in tried if line.lower() not in _NO_VALUES]
-    return Trailer(
-        re.sub(r"[ -]", "_", status[1].lower()) if status else "",
-        texts.get("summary", "")[:_MAX_SUMMARY],
-        tuple(tried[:MAX_TRIED]),
-        "" if texts.get("next", "").lower() in _NO_VALUES else texts["next"][:_MAX_NEXT],
+    return FinalSignals(
+        status=re.sub(r"[ -]", "_", status[1].lower()) if status else "",
+        summary=texts.get("summary", "")[:_MAX_SUMMARY],
+        tried=tuple(tried[:MAX_TRIED]),
+        next="" if texts.get("next", "").lower() in _NO_VALUES else texts["next"][:_MAX_NEXT],
     )
 
 
@@ -149,22 +156,6 @@ _TAG = re.compile(
 )
 
 
-class FinalSignals(NamedTuple):
-    """Hold the signals, the closing lines, and the question at the end.
-
-    `stuck` is None without the signal, "" if it has no reason. `status` is done, no_change, stuck
-    or empty.
-    """
-
-    promise: bool
-    stuck: str | None
-    status: str
-    summary: str
-    tried: tuple[str, ...]
-    next: str
-    question: str
-
-
 class _Signal(NamedTuple):
     """Hold a pair of tags: its half-open span, and that of its text.
 
@@ -185,11 +176,10 @@ def parse_signals(final: str) -> FinalSignals:
     texts = {signal.name: " ".join(final[signal.inner].split()) for signal in signals}
     stuck = texts.get("stuck")
     block = _find_trailer_beside(signals, final)
-    return FinalSignals(
-        texts.get("promise", "").upper() == "COMPLETE",
-        truncate_line(stuck, _MAX_STUCK) if stuck else stuck,
-        *parse_trailer(block),
-        find_question(_remove_signals_and_block(visible, visible, signals, block)),
+    return parse_trailer(block)._replace(
+        promise=texts.get("promise", "").upper() == "COMPLETE",
+        stuck=truncate_line(stuck, _MAX_STUCK) if stuck else stuck,
+        question=find_question(_remove_signals_and_block(visible, visible, signals, block)),
     )
 
 

@@ -10,7 +10,7 @@ from cub.harness.final_message import FinalSignals, parse_signals
 from cub.harness.markdown import hide_code
 from tests.examples import few_examples, keep_few
 
-NONE = FinalSignals(False, None, "", "", (), "", "")
+NONE = FinalSignals()
 DONE = "<promise>COMPLETE</promise>"
 
 
