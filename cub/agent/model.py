@@ -41,15 +41,10 @@ class TextDelta(NamedTuple):
 
 
 class ReplyEnd(NamedTuple):
-    """Say why a reply has ended, and what it used; all zeros if the service did not say.
-
-    A reply that was cut off after a whole call of a tool ends with the reason as `fault`: the call
-    counts, and the conversation can go on.
-    """
+    """Say why a reply has ended, and what it used; all zeros if the service did not say."""
 
     stop_reason: StopReason
     usage: TokenUsage = TokenUsage()
-    fault: str = ""
 
 
 ReplyEvent = TextDelta | ToolCall | ReplyEnd

@@ -36,7 +36,7 @@ def stream_with_retries(
                 yield event
         except ModelError as error:
             if has_call:
-                yield ReplyEnd("tool_use", fault=error.message)
+                yield ReplyEnd("tool_use")
                 return
             if number > MAX_RETRIES or not error.is_retryable:
                 raise

@@ -93,7 +93,7 @@ def test_text_that_was_broken_off_is_asked_for_again() -> None:
 def test_a_call_that_is_whole_is_not_asked_for_again(status: int | None) -> None:
     error = ModelError("cut off", "service", status=status)
     model = _Attempts([TextDelta("Hi"), CALL, TextDelta("and"), error])
-    assert model.run()[-1] == ReplyEnd("tool_use", fault="cut off")
+    assert model.run()[-1] == ReplyEnd("tool_use")
     assert model.count == 1
 
 
