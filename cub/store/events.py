@@ -46,7 +46,6 @@ _SHRINK_STEPS: tuple[dict[tuple[str, ...], int], ...] = (
 _NAMES = {"ev", "ts", "run", "task", "status", "host", "by", "class", "fp", "base", "head", "id"}
 _MIN_SECRET = 8  # characters
 _TOKENS = ("in", "out", "cache_read", "cache_write")
-_ESTIMATES = ("computed", "estimated")  # as the ledger says it, and as older lines do
 
 
 def encode_event(event: Event) -> bytes:
@@ -93,15 +92,14 @@ class ReportedUsage(NamedTuple):
 
 
 def get_usage(event: Event) -> ReportedUsage:
-    """Return what an event says was used; older lines have 0 for what was not reported."""
+    """Return what an event says was used, as far as it can be read."""
     counts = (get_mapping(event, "tok").get(name) for name in _TOKENS)
     tokens = TokenUsage(*(count if type(count) is int else 0 for count in counts))
-    usd, source = event.get("usd"), event.get("usd_src", "none")
-    if not isinstance(usd, int | float) or not isfinite(usd) or (not usd and source == "none"):
+    usd = event.get("usd")
+    if not isinstance(usd, int | float) or not isfinite(usd):
         usd = None
-    return ReportedUsage(
-        tokens if any(tokens) else None, usd, is_estimated=usd is not None and source in _ESTIMATES
-    )
+    is_estimated = usd is not None and event.get("usd_src") == "computed"
+    return ReportedUsage(tokens if any(tokens) else None, usd, is_estimated)
 
 
 def tokens_to_json(tokens: TokenUsage | None) -> dict[str, int] | None:

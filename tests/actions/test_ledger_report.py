@@ -145,7 +145,7 @@ def test_attempts_are_counted_by_client_and_outcome() -> None:
     events = [
         ended(ok=True, harness="claude", model="opus", dur_s=60.5, usd=0.5, usd_src="reported",
               tok={"in": 10, "out": 2, "cache_read": 5}),
-        ended(ok=False, harness="claude", model="opus", usd=0.25, usd_src="estimated",
+        ended(ok=False, harness="claude", model="opus", usd=0.25, usd_src="computed",
               tok={"in": 1, "total": 99}, fail={"class": "stuck"}),
         ended(harness="codex", dur_s="long", usd=None, usd_src="none", tok=7, fail="odd"),
         started("t", 1),

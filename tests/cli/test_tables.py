@@ -158,7 +158,7 @@ def bakery(project: Path, home: Path) -> Path:  # noqa: ARG001 - where the run i
     events = [
         {**common, "ev": "attempt_start", "harness": "claude", "model": "claude-opus-4-1-20250805"},
         {**common, "ev": "attempt_end", "harness": "claude", "model": "claude-opus-4-1-20250805",
-         "ok": True, "dur_s": 750, "tok": {"in": 1234567}, "usd": 1234.56, "usd_src": "estimated",
+         "ok": True, "dur_s": 750, "tok": {"in": 1234567}, "usd": 1234.56, "usd_src": "computed",
          "log": f".cub/runs/{LONG}/1.jsonl"},
     ]  # fmt: skip
     _write(project / ".cub" / "ledger.jsonl", _lines(events))

@@ -131,14 +131,11 @@ def test_a_cut_text_says_so(most: int, text: str) -> None:
     [
         ({}, (None, None, False)),
         ({"tok": None, "usd": None, "usd_src": "none"}, (None, None, False)),
-        ({"tok": dict.fromkeys(("in", "out"), 0), "usd": 0.0, "usd_src": "none"},
-         (None, None, False)),
+        ({"tok": dict.fromkeys(("in", "out"), 0)}, (None, None, False)),
         ({"tok": "7", "usd": float("nan"), "usd_src": "reported"}, (None, None, False)),
-        ({"usd": 0.0}, (None, None, False)),
         ({"usd": 0.5}, (None, 0.5, False)),
         ({"usd": 0.0, "usd_src": "reported"}, (None, 0.0, False)),
         ({"usd": 0.5, "usd_src": "computed"}, (None, 0.5, True)),
-        ({"usd": 0.5, "usd_src": "estimated"}, (None, 0.5, True)),
     ],
 )  # fmt: skip
 def test_what_is_not_reported_is_none(facts: Event, usage: tuple[None, float | None, bool]) -> None:

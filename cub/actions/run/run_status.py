@@ -1,11 +1,10 @@
-"""Follow a run by its events: keep its status in a file, and call `run.notify`.
+"""Follow a run by its events, and keep its status in a file.
 
 `cub run status`, the live view and recovery read the status.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
@@ -14,32 +13,23 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from cub.actions.run.run_folders import STATUS_FILE, RunFolder, is_alive, write_json
+from cub.actions.run.run_folders import STATUS_FILE, RunFolder, write_json
 from cub.checks.terminal_text import to_plain_text
 from cub.files.internal_files import read_json
 from cub.masking import mask_text
-from cub.processes.command import TimeLimits, make_shell_command
-from cub.processes.runner import run_and_capture
 from cub.store.events import (
     ATTEMPT_END,
     ATTEMPT_START,
     RUN_END,
     RUN_START,
-    TASK_STATE,
     Event,
     get_usage,
     mask_event,
 )
-from cub.store.task_schema import PARKED
 from cub.tokens import TokenUsage
 
-if TYPE_CHECKING:
-    from cub.actions.run.run_context import RunContext
-
-_NOTIFY_LIMITS = TimeLimits(30.0, None)
-_MAX_NOTIFY_OUTPUT = 65_536  # bytes, of which the last line is reported
 MAX_LAST_LINE = 160  # characters
 _MAX_READ = 2_000  # characters of a line
 _MAX_DOING = 120  # characters of what an agent does
@@ -52,40 +42,6 @@ _EDIT = re.compile(
     re.IGNORECASE,
 )
 _BEGINNING, _AT_WORK = "beginning", "at work"
-
-
-def send_notifications(events: Iterable[Event], context: RunContext) -> Iterator[Event]:
-    """Yield the events, and a notice if `run.notify` failed."""
-    for event in events:
-        yield event
-        kind = classify_event(event) if context.settings.notify_command else ""
-        if kind and (failure := _run_notify_command(context, kind, event)):
-            yield context.make_event("notice", text=f"run.notify failed: {failure}")
-
-
-def classify_event(event: Event) -> str:
-    """Return "stop", "stuck" or "budget" for an event that a person is told of, else ""."""
-    name = event["ev"]
-    if name == RUN_END:
-        return "budget" if event["end"] == "budget" else "stop"
-    return "stuck" if name == TASK_STATE and event["status"] == PARKED else ""
-
-
-def _run_notify_command(context: RunContext, kind: str, event: Event) -> str:
-    """Run the command with the event on its stdin; return why it failed, or ""."""
-    environ = {**context.environ, "CUB_EVENT": kind, "CUB_RUN": context.folder.id}
-    if "task" in event:
-        environ["CUB_TASK"] = str(event["task"])
-    data = json.dumps(event).encode() + b"\n"
-    root = context.initial_stores.project.root
-    command = make_shell_command(context.settings.notify_command, root, environ, data)
-    captured = run_and_capture(command, _NOTIFY_LIMITS, None, _MAX_NOTIFY_OUTPUT)
-    end = captured.result
-    if end.exit_code == 0:
-        return ""
-    last_line = mask_text(captured.out.decode("utf-8", "replace")).strip().splitlines()[-1:]
-    how = f"signal {end.signal}" if end.signal else f"exit code {end.exit_code}"
-    return " ".join([end.cause or end.start_error or how, *last_line])
 
 
 @dataclass(slots=True)
@@ -205,11 +161,10 @@ class RunStatus:
 
     @classmethod
     def from_json(cls, tree: Mapping[str, Any]) -> RunStatus:
-        """Return a status from the fields of status.json, which an older cub may have written."""
-        current = _read_row(tree)
-        rows = [*map(_read_row, tree.get("running", ()))] or [current] * bool(current.task)
+        """Return a status from the fields of status.json, as far as they are known."""
+        running = {row.task: row for row in map(_read_row, tree.get("running", ()))}
         own = {name: tree[name] for name in _RUN_FIELDS if name in tree}
-        return cls(**own, current=current, running={row.task: row for row in rows})
+        return cls(**own, current=_read_row(tree), running=running)
 
 
 _ROW_FIELDS = AttemptRow.__slots__[: AttemptRow.__slots__.index("last_line")]
@@ -340,15 +295,7 @@ def save_status(
         yield event
 
 
-class StoredStatus(NamedTuple):
-    """Hold the last status of a run, and whether its process is alive."""
-
-    status: RunStatus
-    is_alive: bool
-
-
-def read_status(folder: RunFolder) -> StoredStatus:
-    """Return the status that a run wrote last."""
-    tree = read_json(folder.state / STATUS_FILE)
-    tree = mask_event(tree)  # an older cub may have written it, or an agent
-    return StoredStatus(RunStatus.from_json({**tree, "run": folder.id}), is_alive(folder))
+def read_status(folder: RunFolder) -> RunStatus:
+    """Return the status that a run wrote last, masked: an agent may have changed the file."""
+    tree = mask_event(read_json(folder.state / STATUS_FILE))
+    return RunStatus.from_json({**tree, "run": folder.id})

@@ -14,11 +14,12 @@ from typing import Any
 
 import psutil
 
+from cub.actions.run.notifications import send_notifications
 from cub.actions.run.run_context import Clock
 from cub.actions.run.run_loop import run_tasks
 from cub.actions.run.run_options import RunOptions
 from cub.actions.run.run_setup import RunEnvironment, prepare_run
-from cub.actions.run.run_status import RunStatus, save_status, send_notifications
+from cub.actions.run.run_status import RunStatus, save_status
 from cub.actions.tasks.stores import Stores, install_git_files, open_stores
 from cub.config_edit.config_text import parse_config_text
 from cub.edit.plan import PlanWarning

@@ -34,7 +34,7 @@ def _body(lines: list[str]) -> list[str]:
 def _shown(shop: Shop, done: Done) -> str:
     """All that others read of a run: events, both stores, prompts, how it stands."""
     prompts = [file.read_text() for file in shop.cub.glob("runs/*/*/*/prompt.md")]
-    standing = [read_status(folder).status.to_json() for folder in RunFolder.list_all(shop.root)]
+    standing = [read_status(folder).to_json() for folder in RunFolder.list_all(shop.root)]
     files = [(shop.root / name).read_text() for name in (LEDGER_FILE, TASKS_FILE)]
     caches = [file.read_text() for file in find_project_state(shop.root).glob("checks/*")]
     return "\n".join([json.dumps(done.events), json.dumps(standing), *files, *prompts, *caches])
@@ -160,7 +160,7 @@ def test_a_status_that_another_wrote_is_masked(bakery: Shop) -> None:
     file = folder.state / "status.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "said": f"it is {secret}"}))
     assert done.outcomes == ["ok"]
-    assert read_status(folder).status.current.said == f"it is {MASK}"
+    assert read_status(folder).current.said == f"it is {MASK}"
 
 
 def test_secrets_of_a_task_are_in_no_prompt(bakery: Shop, key: list[str]) -> None:

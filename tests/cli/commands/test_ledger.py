@@ -28,7 +28,7 @@ WON = {
 }  # fmt: skip
 LOST = {
     "v": 1, "ev": "attempt_end", "ts": at(2), "run": "r", "task": "b-clean", "n": 1,
-    "harness": "codex", "dur_s": 61, "ok": False, "usd": 0.25, "usd_src": "estimated",
+    "harness": "codex", "dur_s": 61, "ok": False, "usd": 0.25, "usd_src": "computed",
     "fail": {"class": "checks_failed", "reason": "One test \x1b[31m fails"}, "stuck": "Broom",
     "checks": [{"cmd": "make", "exit": 2, "n": 3, "new": 1}],
 }  # fmt: skip

@@ -10,10 +10,11 @@ from itertools import chain, islice
 
 from cub.actions.context_settings import ContextSettings
 from cub.actions.run.idle_run import find_idle_end
+from cub.actions.run.notifications import send_notifications
 from cub.actions.run.run_loop import INTERRUPTED, run_tasks
 from cub.actions.run.run_options import RunOptions
 from cub.actions.run.run_setup import RunEnvironment, prepare_run
-from cub.actions.run.run_status import PlaceRoots, RunStatus, save_status, send_notifications
+from cub.actions.run.run_status import PlaceRoots, RunStatus, save_status
 from cub.actions.tasks.stores import Stores
 from cub.cli import output
 from cub.cli.commands.run.event_lines import format_event_lines

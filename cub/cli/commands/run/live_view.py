@@ -11,7 +11,7 @@ from threading import Event as ThreadEvent
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
-from cub.actions.run.run_folders import RunFolder
+from cub.actions.run.run_folders import RunFolder, is_alive
 from cub.actions.run.run_status import AttemptRow, RunStatus, read_status
 from cub.cli import output
 from cub.cli.commands.run.event_lines import format_event_lines, format_progress
@@ -134,10 +134,11 @@ def get_seconds_since(timestamp: str, now: datetime) -> float:
 
 def show_run_status(root: Path, *, json: bool) -> None:
     """Print the status of the runs that are alive, or else of the last one."""
-    all_runs = [read_status(folder) for folder in RunFolder.list_all(root)]
-    runs = [run for run in all_runs if run.is_alive] or all_runs[-1:]
+    folders = RunFolder.list_all(root)
+    alive = list(filter(is_alive, folders))
+    runs = [read_status(folder) for folder in alive or folders[-1:]]
     if json:
-        trees = [{**run.status.to_json(), "alive": run.is_alive} for run in runs]
+        trees = [{**run.to_json(), "alive": bool(alive)} for run in runs]
         output.print_json({"v": 1, "root": root.as_posix(), "runs": trees})
         return
     if not runs:
@@ -146,7 +147,7 @@ def show_run_status(root: Path, *, json: bool) -> None:
     for number, run in enumerate(runs):
         if number:
             output.print_line()
-        _print_status(run.status, now, alive=run.is_alive)
+        _print_status(run, now, alive=bool(alive))
 
 
 def _print_status(status: RunStatus, now: datetime, *, alive: bool) -> None:

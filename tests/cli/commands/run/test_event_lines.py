@@ -39,7 +39,7 @@ def run_end(**facts: Any) -> str:
     ("facts", "text"),
     [
         ({}, "usage not reported"),
-        ({"tok": dict.fromkeys(TOKENS, 0), "usd": 0.0, "usd_src": "none"}, "usage not reported"),
+        ({"tok": dict.fromkeys(TOKENS, 0), "usd": None, "usd_src": "none"}, "usage not reported"),
         ({"tok": None, "usd": None, "usd_src": "none"}, "usage not reported"),
         ({"tok": TOKENS, "usd": None, "usd_src": "none"}, "1,500 tokens, cost not reported"),
         ({"usd": 0.5, "usd_src": "reported"}, "tokens not reported, $0.50"),

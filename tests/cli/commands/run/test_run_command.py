@@ -465,7 +465,7 @@ def test_a_run_that_nobody_reads_any_more_ends_well(bakery: Shop) -> None:
         run.stderr.seek(0)
         assert run.stderr.read() == b""
     (folder,) = RunFolder.list_all(bakery.root)
-    assert read_status(folder).status.ended == "interrupted"
+    assert read_status(folder).ended == "interrupted"
     assert {bakery.status(f"s-{number}") for number in range(3)} <= {"open", "closed"}
     assert not bakery.dirt()
 
