@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cub.checks.output_rules import LocatedItem, OutputParser, locate_item
+from cub.json_values import parse_object
 
 _END = re.compile(r" *--- (PASS|FAIL|SKIP): (\S+) \(\d+\.\d+s\)")
 _BEGIN = re.compile(r"=== (?:RUN|CONT|NAME|PAUSE) +(\S+)")
@@ -147,10 +147,7 @@ def _parse_json(lines: Sequence[str]) -> Iterator[LocatedItem]:
 
 def _read_event(line: str) -> tuple[str, str] | None:
     """Return the package of an event and its output; None if it has none."""
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
+    event = parse_object(line)
     package, output = event.get("Package", event.get("ImportPath")), event.get("Output")
     if not (isinstance(package, str) and isinstance(output, str)):
         return None

@@ -6,10 +6,10 @@ import os
 import shutil
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import (
@@ -79,7 +79,7 @@ def run_agent(
     refusal: AgentEvent | None = None  # for which it was ended
     with ExitStack() as stack:
         # Open the logs before the agent can make their names lead elsewhere.
-        output = stack.enter_context(_LoggedOutput(harness.open_reader(), spec.files))
+        output = stack.enter_context(closing(_LoggedOutput(harness.open_reader(), spec.files)))
         running = stack.enter_context(
             RunningCommand(command, limits, context.stop, tick_seconds=_TICK_SECONDS)
         )
@@ -226,9 +226,6 @@ class _LoggedOutput:
         self._errors = bytearray()
         self._out, self._err = _CappedLog(files, EVENTS_FILE), _CappedLog(files, STDERR_FILE)
 
-    def __enter__(self) -> Self:
-        return self
-
     def read(self, chunk: OutputChunk) -> Iterable[AgentEvent]:
         """Return the events of a chunk of stdout or stderr; none for a tick."""
         if not chunk.stream:
@@ -249,7 +246,8 @@ class _LoggedOutput:
         """Return the end of stderr, without secrets."""
         return mask_text(to_plain_text(self._errors.decode("utf-8", "replace")))
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Close the files."""
         self._out.close()
         self._err.close()
 

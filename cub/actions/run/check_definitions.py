@@ -79,7 +79,7 @@ def list_changed_definitions(attempt: AttemptResult) -> Versions:
         path = (place.settings.prefix / file.path).as_posix()
         if new == ABSENT and not (place.root / file.path).parent.is_dir():
             continue
-        if old.defines_check and old.data is not None:
+        if old.data is not None:
             versions[path] = FileVersion(old.data, old.mode)
         elif old == ABSENT and _is_new_setting(file.path, new):
             versions[path] = FileVersion(None)
@@ -96,7 +96,7 @@ def _is_new_setting(path: str, state: InputState) -> bool:
     A new package in a monorepo takes nothing away.
     """
     is_other = path.startswith("node_modules/") or path.endswith(_OF_PACKAGES)
-    return state.defines_check and state.is_setting and not is_other
+    return state.data is not None and state.is_setting and not is_other
 
 
 def _list_commands(attempt: AttemptResult) -> list[str]:

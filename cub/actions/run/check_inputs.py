@@ -90,14 +90,13 @@ class CheckInput(NamedTuple):
 class InputState(NamedTuple):
     """Hold what identifies a file's content, and the content and mode of one that defines a check.
 
-    `data` is None for a file that is large, or not there. `is_setting`: a runner reads the file
-    without being told to, so a new one may change what the check runs.
+    `data` is None for a file that defines none, is large, or not there. `is_setting`: a runner
+    reads the file without being told to, so a new one may change what the check runs.
     """
 
     identity: str = ""
     data: bytes | None = None
     mode: int = 0
-    defines_check: bool = False
     is_setting: bool = False
 
 
@@ -318,7 +317,7 @@ def _read_state(root: Path, name: str, *, is_setting: bool) -> InputState:
 def _make_state(name: str, data: bytes, *, is_setting: bool) -> InputState:
     identity = blake2b(select_steering(name, data), digest_size=20).hexdigest()
     defines_check = _defines_check(name, is_setting=is_setting)
-    return InputState(identity, data if defines_check else None, 0, defines_check, is_setting)
+    return InputState(identity, data if defines_check else None, is_setting=is_setting)
 
 
 def _defines_check(name: str, *, is_setting: bool) -> bool:

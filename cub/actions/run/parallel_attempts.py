@@ -6,7 +6,6 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Thread
-from typing import NamedTuple
 
 from cub.actions.run.attempt_finish import AttemptOutcome
 from cub.harness.base import Harness
@@ -31,11 +30,7 @@ class RunningAttempt:
     thread: Thread | None = None
 
 
-class Report(NamedTuple):
-    """Hold the next event of an attempt; None if it has ended."""
-
-    attempt: RunningAttempt
-    event: Event | None
+Report = tuple[RunningAttempt, Event | None]  # of an attempt's next event; None for its end
 
 
 @dataclass(slots=True)
@@ -70,10 +65,11 @@ class ParallelAttempts:
         """Return the next event of any attempt, or the end of one; raise an error of cub's."""
         has_threads = len(self.places) > 1
         report = self._reports.get() if has_threads else _take_step(self.running[0])
-        if report.event is None:
-            self.running.remove(report.attempt)
-            if report.attempt.error:
-                raise report.attempt.error
+        attempt, event = report
+        if event is None:
+            self.running.remove(attempt)
+            if attempt.error:
+                raise attempt.error
         return report
 
     def cancel(self) -> None:
@@ -97,15 +93,15 @@ class ParallelAttempts:
                 attempt.steps.close()
                 return
             self._reports.put(report)
-            if report.event is None:
+            if report[1] is None:
                 return
 
 
 def _take_step(attempt: RunningAttempt) -> Report:
     try:
-        return Report(attempt, next(attempt.steps))
+        return attempt, next(attempt.steps)
     except StopIteration as end:
         attempt.outcome = end.value
     except BaseException as error:  # noqa: BLE001 - the main thread raises it
         attempt.error = error
-    return Report(attempt, None)
+    return attempt, None

@@ -20,6 +20,7 @@ from cub.actions.run.run_folders import (
     encode_folder_name,
     is_alive,
 )
+from cub.actions.run.run_options import RunOptions, resolve_settings
 from cub.actions.tasks.stores import Stores
 from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.errors import CubError
@@ -31,7 +32,6 @@ from cub.project.config_layers import resolve_config
 from cub.store.events import ATTEMPT_END, ATTEMPT_START, RUN_START, Event
 
 _CHUNK_BYTES = 1 << 16
-_HARNESSES = "harnesses."
 
 
 class PastAttempt(NamedTuple):
@@ -201,15 +201,10 @@ def open_log(stores: Stores, attempt: PastAttempt, environ: Mapping[str, str]) -
 
 def _open_reader(stores: Stores, attempt: PastAttempt, environ: Mapping[str, str]) -> LineReader:
     """Open the reader of the attempt's agent; that of cub's protocol if it is not configured."""
-    values = resolve_config(stores.project, environ).values
-    configured = {
-        key.removeprefix(_HARNESSES): value.value
-        for key, value in values.items()
-        if key.startswith(_HARNESSES)
-    }
+    values, name = resolve_config(stores.project, environ).values, attempt.event.get("harness")
     try:
-        name = str(attempt.event.get("harness"))
-        chosen = load_harnesses([name], configured, stores.root, environ)
+        configs = resolve_settings(values, RunOptions()).harness_configs
+        chosen = load_harnesses([str(name)], configs, stores.root, environ)
         return chosen.harnesses[0].open_reader()
     except CubError:
         return EventProtocolReader()

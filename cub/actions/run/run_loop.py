@@ -87,11 +87,11 @@ def _run_until_end(
                 prepared = None
             if not attempts.running:
                 return end or (DONE if tally.statuses else NOTHING)
-            report = attempts.await_report()
-            if report.event is not None:
-                yield report.event
+            attempt, event = attempts.await_report()
+            if event is not None:
+                yield event
                 continue
-            found = yield from _end_attempt(context, pool, tally, report.attempt)
+            found = yield from _end_attempt(context, pool, tally, attempt)
             # Only the end of an attempt makes other tasks ready.
             end, is_due = end or found, True
     finally:

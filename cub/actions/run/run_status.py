@@ -28,6 +28,7 @@ from cub.store.events import (
     get_usage,
     mask_event,
 )
+from cub.text import truncate_text
 from cub.tokens import TokenUsage
 
 MAX_LAST_LINE = 160  # characters
@@ -64,8 +65,7 @@ class LastLine:
             if text != line:  # what was left out may have been within a secret
                 text = mask_text(text)
             if any(map(str.isalnum, text)):
-                is_short = len(text) <= MAX_LAST_LINE
-                self.text = text if is_short else f"{text[: MAX_LAST_LINE - 1]}…"
+                self.text = truncate_text(text, MAX_LAST_LINE)
                 return
 
 

@@ -75,19 +75,15 @@ def summarize_run(context: RunContext, tally: RunTally, *, is_idle: bool) -> dic
     parked = [key for key in own if key in tasks and tasks[key].status == PARKED]
     if is_idle:
         parked += [task.id for task in list_parked_tasks(tasks, context.settings.options)]
+    in_a_row = {"failures": tally.failures, "class": tally.failure_class}
     return {
         "tasks": tally.count_statuses(),
         **({"parked": own} if own else {}),
-        **_describe_failures(tally),
+        **(in_a_row if tally.failures else {}),
         **({"left_parked": describe_parked_tasks(stores, tasks, parked)} if parked else {}),
         **_describe_commits(context, tally),
         **_describe_branch(context),
     }
-
-
-def _describe_failures(tally: RunTally) -> dict[str, Any]:
-    """Return how many failures in a row ended a run, and their class; {} for another end."""
-    return {"failures": tally.failures, "class": tally.failure_class} if tally.failures else {}
 
 
 def describe_parked_tasks(

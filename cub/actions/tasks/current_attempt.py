@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 from cub.errors import CubError
 from cub.files.internal_files import replace_file
-from cub.files.read_files import read_prefix
+from cub.files.read_files import read_small_file
 from cub.files.signed_state import find_project_state, find_state_folder, read_signed
+from cub.json_values import parse_object
 from cub.processes.process_tree import iter_ancestor_pids, iter_keeper_marks
 from cub.store.task_index import TaskIndex
 from cub.store.timestamps import utc_now
@@ -68,7 +69,7 @@ def find_current_attempt(root: Path) -> CurrentAttempt | None:
     """
     mailbox = find_mailbox(root)
     if mailbox.is_dir():
-        facts = _read_json(mailbox, ATTEMPT_FILE)
+        facts = parse_object(read_small_file(mailbox, ATTEMPT_FILE, _MAX_FILE))
         return CurrentAttempt(str(facts.get("task", "")), mailbox, str(facts.get("at", "")))
     if mark := find_attempt_mark(root):
         return CurrentAttempt(mark.task_id, Path(mark.mailbox))
@@ -174,15 +175,7 @@ class CurrentAttempt(NamedTuple):
 
 def read_request(mailbox: Path) -> dict[str, Any]:
     """Return what the agent asked for; {} for nothing. The mailbox may contain anything."""
-    return _read_json(mailbox, REQUEST_FILE)
-
-
-def _read_json(folder: Path, name: str) -> dict[str, Any]:
-    try:
-        tree = json.loads(read_prefix(os.fspath(folder), name, _MAX_FILE))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return tree if isinstance(tree, dict) else {}
+    return parse_object(read_small_file(mailbox, REQUEST_FILE, _MAX_FILE))
 
 
 class AttemptMark(NamedTuple):

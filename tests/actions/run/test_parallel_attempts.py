@@ -222,7 +222,7 @@ def test_an_error_ends_the_others_before_they_record_anything() -> None:
         attempts.start(RunningAttempt(task, cast(Harness, None), place, steps))
     assert attempts.find_free_place() is None
     reports = [attempts.await_report() for _ in range(2)]
-    assert {report.attempt.task for report in reports} == {"s-1", "s-2"}
+    assert {attempt.task for attempt, _ in reports} == {"s-1", "s-2"}
     with pytest.raises(RuntimeError, match="a bug"):
         attempts.await_report()
     assert [attempt.task for attempt in attempts.running] == ["s-1"]
