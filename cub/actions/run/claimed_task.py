@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import NamedTuple
@@ -64,17 +64,14 @@ def _require_check(context: RunContext, spec: AttemptSpec, baseline: Baseline) -
 
 
 class ClaimedTask(NamedTuple):
-    """Hold a task that the run has claimed, the start of its attempt as the ledger has it, and all
-    tasks.
+    """Hold the start of an attempt at a task that the run has claimed, and all tasks.
 
-    `ready_count` is how many others are ready; `progress` says which task of how many this is.
+    `start` is the event that is shown: the ledger does not have how many others are `waiting`, and
+    which task of how many this is.
     """
 
-    task: str
     start: Event
     tasks: TaskIndex
-    ready_count: int
-    progress: Mapping[str, int]
     warnings: Sequence[PlanWarning]
 
 
@@ -95,6 +92,7 @@ def claim_task(context: RunContext, harness: Harness, started: Sequence[str]) ->
         task = queue[0].id
         reachable = list_reachable_tasks(tasks, stores, options, queue)
         progress = {} if options.once else _describe_progress(task, started, reachable)
+        shown = {"title": tasks.read_record(task).get("title", ""), "waiting": len(queue) - 1}
         lease = make_lease(transaction.timestamp, run=run, duration=_estimate_duration(context))
         fields = {"status": IN_PROGRESS, "assignee": harness.name, "lease": lease}
         transaction.update_task(task, fields)
@@ -103,8 +101,7 @@ def claim_task(context: RunContext, harness: Harness, started: Sequence[str]) ->
         transaction.result.events += [*context.unrecorded_events, start]
     context.unrecorded_events.clear()
     context.new_tasks.clear()
-    warnings = transaction.result.warnings
-    return ClaimedTask(task, start, transaction.tasks, len(queue) - 1, progress, warnings)
+    return ClaimedTask({**start, **shown, **progress}, tasks, transaction.result.warnings)
 
 
 def _estimate_duration(context: RunContext) -> timedelta:
@@ -130,24 +127,21 @@ def run_claimed_task(
     prepared: AttemptResult | None,
 ) -> Generator[Event, None, AttemptOutcome]:
     """Make an attempt at a claimed task; `prepared` is the first of the run, with its checks."""
-    name = (claimed.task, claimed.start["n"])
-    spec = _make_spec(context, harness, claimed.tasks, name, place)
+    task, number, count = (claimed.start[key] for key in ("task", "n", "waiting"))
+    spec = _make_spec(context, harness, claimed.tasks, (task, number), place)
     baseline = None
     if prepared and _is_prepared(spec, prepared):
         spec, baseline = replace(spec, notes=prepared.spec.notes), prepared.baseline
-    title = spec.task.get("title", "")
     slot = {"slot": int(place.folder.path.name)} if context.more_places else {}
-    waiting = claimed.ready_count
-    yield {**claimed.start, "title": title, "waiting": waiting, **claimed.progress, **slot}
+    yield {**claimed.start, **slot}
     for warning in claimed.warnings:
-        yield context.make_event("notice", task=claimed.task, text=warning.message)
+        yield context.make_event("notice", task=task, text=warning.message)
     judged = yield from run_attempt(context, spec, claimed.tasks, baseline)
     evidence = judged.attempt.evidence
     tokens, usd = evidence.agent.transcript.tokens, evidence.agent.cost.usd
     with context.lock:
         context.budget = context.budget.with_attempt(tokens, usd)
-    if claimed.ready_count and evidence.signals.promise:
-        count = claimed.ready_count
+    if count and evidence.signals.promise:
         tasks = "1 more task is" if count == 1 else f"{count} more tasks are"
         spec.notes.add(f"the agent said that all is complete, and {tasks} ready")
     outcome = yield from finish_attempt(context, judged)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -25,6 +24,7 @@ from cub.actions.tasks.stores import Stores
 from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.errors import CubError
 from cub.files.read_files import encode_path, open_regular_file
+from cub.git.worktree import is_beyond_link
 from cub.harness.base import AgentEvent, LineReader
 from cub.harness.event_protocol import EventProtocolReader
 from cub.harness.harness_registry import load_harnesses
@@ -77,7 +77,7 @@ class PastAttempt(NamedTuple):
     def open_file(self, file: str) -> BinaryIO | None:
         """Open a file of it; None if it is not here, or is a link or behind one."""
         path = f"{self.folder}/{file}"
-        if any((self.root / name).is_symlink() for name in accumulate(path.split("/"), _join)):
+        if is_beyond_link(self.root, path):
             return None
         try:
             return os.fdopen(open_regular_file(encode_path(str(self.root), path)), "rb")
@@ -109,10 +109,6 @@ class TaskAttempts(NamedTuple):
             return patched[-1]
         hint = f"`cub run show {self.task_id}` lists its attempts"
         raise CubError(f"no attempt at {self.task_id} has left a patch here", hint=hint)
-
-
-def _join(folder: str, name: str) -> str:
-    return f"{folder}/{name}"
 
 
 def list_task_attempts(stores: Stores, task: str) -> TaskAttempts:

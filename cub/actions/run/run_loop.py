@@ -136,7 +136,7 @@ def _start_attempt(
     if claimed is None:
         return False
     steps = run_claimed_task(context, harness, claimed, place, prepared)
-    attempts.start(RunningAttempt(claimed.task, harness, place, steps))
+    attempts.start(RunningAttempt(claimed.start["task"], harness, place, steps))
     return True
 
 
