@@ -19,7 +19,7 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # joined, and then raises the number.
 MAX_MODULES = {
     "cub": 11,
-    "cub.actions": 96,
+    "cub.actions": 97,
     "cub.agent": 40,
     "cub.checks": 17,
     "cub.cli": 58,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from cub.actions.command_options import ContextOptions
 from cub.actions.context_scripts import describe_bootstraps, describe_task, make_text_reader
 from cub.actions.context_settings import (
-    ContextOptions,
     ContextSettings,
     find_refusal,
     resolve_context_settings,
@@ -53,7 +53,6 @@ class ContextCall:
     directory: Path
     environ: Mapping[str, str]
     options: ContextOptions = field(default_factory=ContextOptions)
-    profile: str | None = None
     runs_bootstraps: bool = True
 
 
@@ -172,9 +171,9 @@ def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> C
     project, options = stores.project, call.options
     reader = make_text_reader(project, call.directory)
     plan = plan_context(reader, call.request)
-    layers = resolve_config(project, call.environ, call.profile)
+    layers = resolve_config(project, call.environ, options.profile)
     settings = resolve_context_settings(layers.values, options)
-    refusal = find_refusal(stores, layers.values, settings, options, call.profile)
+    refusal = find_refusal(stores, layers.values, settings, options)
     if refusal and not is_preview:
         raise refusal
     if call.runs_bootstraps:

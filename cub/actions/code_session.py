@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from cub.actions.command_options import CodeOptions
 from cub.actions.context_scripts import make_text_reader
 from cub.actions.context_settings import find_untrusted_keys
 from cub.actions.tasks.stores import Stores
@@ -29,25 +30,6 @@ from cub.project.setting_kinds import parse_seconds
 from cub.prompt.templates import load_shipped_templates
 
 ConfigValues = Mapping[str, ConfigValue]
-
-
-@dataclass(frozen=True, slots=True)
-class CodeOptions:
-    """Hold the command line's options; "", () and None leave a setting to the configuration.
-
-    `system_texts` go to the end of the system prompt; `trusts_project` agrees this once to what the
-    project's own configuration allows.
-    """
-
-    model: str = ""
-    permissions: str = ""
-    allow: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
-    max_turns: int | None = None
-    max_usd: float | None = None
-    system_texts: tuple[str, ...] = ()
-    profile: str | None = None
-    trusts_project: bool = False
 
 
 class SessionSurroundings(NamedTuple):
@@ -129,7 +111,7 @@ def prepare_session(
 
 def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions) -> None:
     """Raise CubError for keys that need trust, which the project sets and the person did not."""
-    if options.trusts_project:
+    if options.trust:
         return
     rows = {key: row for key, row in values.items() if key.startswith("code.")}
     if options.permissions or values["code.permissions"].value == "plan":

@@ -7,9 +7,9 @@ configuration, and those of `--exec`, need none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from cub.actions.command_options import ContextOptions
 from cub.actions.tasks.current_attempt import find_current_attempt
 from cub.actions.tasks.stores import Stores
 from cub.context.context_commands import (
@@ -26,24 +26,6 @@ from cub.project.setting_kinds import parse_byte_count, parse_seconds
 from cub.project.trust_store import load_trust
 
 _KEY = "context_commands"
-
-
-@dataclass(frozen=True, slots=True)
-class ContextOptions:
-    """Hold the command line's options about context commands.
-
-    `no_context_exec` leaves out those of the configuration; `confirm` asks before they run; `trust`
-    agrees this once to those of the project; `debug` shows a line for each. `timeout` and
-    `max_output` limit each of them.
-    """
-
-    exec_lines: tuple[str, ...] = ()
-    no_context_exec: bool = False
-    confirm: bool = False
-    trust: bool = False
-    debug: bool = False
-    timeout: str = ""
-    max_output: str = ""
 
 
 class ContextSettings(NamedTuple):
@@ -66,7 +48,7 @@ def resolve_context_settings(
     limits = CommandLimits(
         parse_seconds(values["context_timeout"].value),
         parse_byte_count(values["context_max_output"].value),
-        parse_time_option(options.timeout, "--exec-timeout") if options.timeout else None,
+        parse_time_option(options.exec_timeout, "--exec-timeout") if options.exec_timeout else None,
         _parse_size_option(options.max_output, "--max-output") if options.max_output else None,
     )
     commands = parse_context_commands(zip(items, places, strict=False), limits)
@@ -95,7 +77,6 @@ def prepare_context_commands(
     stores: Stores,
     values: Mapping[str, ConfigValue],
     options: ContextOptions,
-    profile: str | None = None,
 ) -> ContextSettings:
     """Return the commands that a call outside of a run has to run.
 
@@ -103,7 +84,7 @@ def prepare_context_commands(
     agreed to, unless they are about to be asked.
     """
     settings = resolve_context_settings(values, options)
-    if refusal := find_refusal(stores, values, settings, options, profile):
+    if refusal := find_refusal(stores, values, settings, options):
         raise refusal
     return settings
 
@@ -113,16 +94,15 @@ def find_refusal(
     values: Mapping[str, ConfigValue],
     settings: ContextSettings,
     options: ContextOptions,
-    profile: str | None,
 ) -> CubError | None:
     """Return why the commands may not run; None if they may."""
     if settings.commands and find_current_attempt(stores.root):
         hint = "add `--no-context-exec`, and run the commands that you need directly"
         return CubError("context commands cannot be run inside an attempt", hint=hint)
-    if options.trust or options.no_context_exec or options.confirm:
+    if options.trust or options.no_context_exec or options.confirm_context_exec:
         return None
     hint = "`--trust` allows them for this run only, and `--no-context-exec` skips them"
-    return find_untrusted_keys(stores, [values[_KEY]], profile, hint)
+    return find_untrusted_keys(stores, [values[_KEY]], options.profile, hint)
 
 
 def find_untrusted_keys(

@@ -1,65 +1,23 @@
-"""Define the options about context commands, which several commands share; ask, and run."""
+"""Ask whether context commands may run, and run them as the options say."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cub.cli import output
-from cub.cli.parameters import option
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.text import cut_middle
 
 if TYPE_CHECKING:
-    from cub.actions.context_settings import ContextOptions
+    from cub.actions.command_options import ContextOptions
     from cub.actions.run.run_options import ConfigValues
     from cub.actions.tasks.stores import Stores
     from cub.context.context_commands import ContextCommand
     from cub.context.output_blocks import OutputBlock
 
-PANEL: dict[str, str] = {"rich_help_panel": "Output of commands"}
 _MAX_SHOWN_CHARS = 4_000  # of a command or a script
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextExecOptions:
-    """Hold the options about context commands that several commands take."""
-
-    exec_lines: tuple[str, ...] = option(
-        "--exec CMD", "Add the output of this command to the context (repeatable).", (), **PANEL
-    )
-    no_context_exec: bool = option(
-        "--no-context-exec", "Don't run the configured context_commands.", False, **PANEL
-    )
-    confirm_context_exec: bool = option(
-        "--confirm-context-exec",
-        "Show the context commands with their origin, and ask before running them.",
-        False,
-        **PANEL,
-    )
-    debug: bool = option(
-        "--debug",
-        "Log each context command to stderr, with its origin and exit code.",
-        False,
-        **PANEL,
-    )
-    trust: bool = option("--trust", "Trust the project's commands for this command only.", False)
-    profile: str | None = option("--profile NAME", "Use this profile of the configuration.", None)
-
-    @property
-    def context(self) -> ContextOptions:
-        """Return what these options say about context commands."""
-        from cub.actions.context_settings import ContextOptions
-
-        return ContextOptions(
-            self.exec_lines,
-            no_context_exec=self.no_context_exec,
-            confirm=self.confirm_context_exec,
-            trust=self.trust,
-            debug=self.debug,
-        )
 
 
 def confirm_commands(commands: Sequence[ContextCommand]) -> None:
@@ -93,7 +51,7 @@ def format_command(title: str, text: str) -> list[str]:
 
 
 def run_commands(
-    stores: Stores, values: ConfigValues, options: ContextExecOptions
+    stores: Stores, values: ConfigValues, options: ContextOptions
 ) -> tuple[list[OutputBlock], list[PlanWarning]]:
     """Run context commands as the options and the configuration say, after a confirmation.
 
@@ -101,8 +59,7 @@ def run_commands(
     """
     from cub.actions.context_settings import prepare_context_commands
 
-    asked = options.context
-    settings = prepare_context_commands(stores, values, asked, options.profile)
+    settings = prepare_context_commands(stores, values, options)
     if not settings.commands:
         return [], []
     from cub.actions.tasks.current_attempt import build_environment
@@ -115,7 +72,7 @@ def run_commands(
 
     if options.confirm_context_exec:
         confirm_commands(settings.commands)
-    report = choose_audit(asked)
+    report = choose_audit(options)
     environ = build_environment(values["run.hide_env"].value)
     environment = CommandEnvironment(stores.project.root, environ)
     outputs = run_context_commands(settings.commands, environment, settings.parallel, report=report)

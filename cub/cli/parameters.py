@@ -1,9 +1,12 @@
-"""Define options in short, take many of them as one value, and convert their values."""
+"""Define options in short, take many of them as one value, and convert their values.
+
+Fields that are options are defined by `cub.actions.command_options.option`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -12,21 +15,16 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 
 import typer
 
+from cub.actions.command_options import OPTION
 from cub.errors import UsageError
 
-_INFO = "typer"
 
-
-def make_option(spec: str, text: str, **settings: Any) -> Any:
+def make_option(spec: str, text: str, *, panel: str | None = None, **settings: Any) -> Any:
     """Describe an option by its names and the placeholder of its value, as "--limit -n N"."""
     names = [word for word in spec.split() if word.startswith("-")]
     placeholder = " ".join(word for word in spec.split() if word not in names)
-    return typer.Option(*names, metavar=placeholder or None, help=text, **settings)
-
-
-def option(spec: str, text: str, default: Any, **settings: Any) -> Any:
-    """Define a field of a dataclass as an option; one with the default () may be repeated."""
-    return field(default=default, metadata={_INFO: make_option(spec, text, **settings)})
+    settings = {"metavar": placeholder or None, "help": text, "rich_help_panel": panel, **settings}
+    return typer.Option(*names, **settings)
 
 
 def take_options(function: Callable[..., None]) -> Callable[..., None]:
@@ -60,8 +58,9 @@ def take_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _list_options(kind: Any) -> list[Any]:
-    options = [one for one in fields(kind) if _INFO in one.metadata]
-    return sorted(options, key=lambda one: one.name not in kind.__annotations__)
+    options = {one.name: one for one in fields(kind) if OPTION in one.metadata}
+    own = {name: options.pop(name) for name in kind.__annotations__ if name in options}
+    return [*own.values(), *options.values()]
 
 
 def _make_parameter(one: Any, kind: Any) -> Parameter:
@@ -69,7 +68,7 @@ def _make_parameter(one: Any, kind: Any) -> Parameter:
     default = one.default
     if get_origin(kind) is tuple:
         kind, default = GenericAlias(list, get_args(kind)[0]), []
-    annotation = Annotated[kind, one.metadata[_INFO]]
+    annotation = Annotated[kind, make_option(**one.metadata[OPTION])]
     return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from cub.actions.command_options import option
 from cub.cli import output
 from cub.cli.json_output import plan_to_json
-from cub.cli.parameters import option
 from cub.edit.plan import Plan
 from cub.files.apply import apply_plan, require_applicable
 from cub.files.internal_files import CacheWrite, ScheduleWrite

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from cub.actions.build_context import ContextBuild, ContextCall, prepare_context
+from cub.actions.command_options import ContextOptions
 from cub.actions.context_scripts import list_context_scripts, make_text_reader
-from cub.actions.context_settings import ContextOptions
 from cub.actions.run.command_trust import trust_project
 from cub.actions.tasks.stores import Stores, open_stores
 from cub.context.assembly import ContextRequest
@@ -206,7 +206,7 @@ def test_nothing_is_cut_or_fails_in_silence(tmp_path: Path) -> None:
         f"--exec: 134,464 of 200,000 bytes of the output of {f'{long}; exit 2'!r} were left out",
         ".agents/tasks/t.md: the command 'exit 3; echo INLINE' exited with code 3",
     ]
-    late = prepare(stores, PROMPT, exec_lines=("sleep 9",), timeout="0.1s")
+    late = prepare(stores, PROMPT, exec_lines=("sleep 9",), exec_timeout="0.1s")
     (warning,) = late.assemble().warnings
     assert warning.message == "the command 'sleep 9' timed out after 0.1 seconds"
     assert "--exec-timeout" in warning.hint

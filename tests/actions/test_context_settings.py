@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from cub.actions.context_settings import (
-    ContextOptions,
-    ContextSettings,
-    prepare_context_commands,
-)
+from cub.actions.command_options import ContextOptions
+from cub.actions.context_settings import ContextSettings, prepare_context_commands
 from cub.actions.tasks.stores import open_stores
 from cub.errors import CubError
 from cub.project.config import CONFIG_FILE
@@ -41,14 +38,12 @@ def configure(root: Path, **keys: Any) -> bytes:
 
 def prepare(
     root: Path,
-    options: ContextOptions | None = None,
-    profile: str | None = None,
+    options: ContextOptions = ContextOptions(),  # noqa: B008 - immutable
     environ: dict[str, str] | None = None,
 ) -> ContextSettings:
     project = Project.load(root)
-    values = resolve_config(project, environ or {}, profile).values
-    stores = open_stores(project, "bob")
-    return prepare_context_commands(stores, values, options or ContextOptions(), profile)
+    values = resolve_config(project, environ or {}, options.profile).values
+    return prepare_context_commands(open_stores(project, "bob"), values, options)
 
 
 def test_configured_commands_come_first_and_each_has_its_origin(shelf: Path) -> None:
@@ -76,11 +71,11 @@ def test_each_has_the_line_of_its_own_item_and_the_nearest_limits(shelf: Path) -
     assert len({first.origin, second.origin, third.origin}) == 3
     assert (first.timeout, first.max_output) == (last.timeout, last.max_output) == (60, 2048)
     assert (third.timeout, third.max_output) == (5, 1024)
-    options = ContextOptions(("date",), trust=True, timeout="2s", max_output="1MB")
+    options = ContextOptions(exec_lines=("date",), trust=True, exec_timeout="2s", max_output="1MB")
     found = prepare(shelf, options)
     assert {(c.timeout, c.max_output) for c in found.commands} == {(2, 1 << 20)}
     with pytest.raises(CubError, match="'soon' is not a time"):
-        prepare(shelf, ContextOptions(timeout="soon"))
+        prepare(shelf, ContextOptions(exec_timeout="soon"))
     with pytest.raises(CubError, match="'lots' is not a size"):
         prepare(shelf, ContextOptions(max_output="lots"))
 
@@ -106,14 +101,14 @@ def test_those_of_the_project_need_trust_which_ends_with_a_change(shelf: Path) -
 
 def test_a_question_comes_in_place_of_trust(shelf: Path) -> None:
     configure(shelf, context_commands=[STATUS])
-    assert len(prepare(shelf, ContextOptions(confirm=True)).commands) == 1
+    assert len(prepare(shelf, ContextOptions(confirm_context_exec=True)).commands) == 1
 
 
 def test_a_profile_of_the_project_needs_trust(shelf: Path) -> None:
     configure(shelf, profiles={"p": {"context_commands": [STATUS]}})
     assert prepare(shelf).commands == ()
     with pytest.raises(CubError, match="not trusted") as refused:
-        prepare(shelf, profile="p")
+        prepare(shelf, ContextOptions(profile="p"))
     assert refused.value.details == (f"profiles.p.context_commands.0: {json.dumps(STATUS)}",)
 
 
@@ -126,7 +121,7 @@ def test_what_is_the_person_s_own_needs_none(shelf: Path) -> None:
     configure(shelf, context_commands=[STATUS])
     with pytest.raises(CubError, match="not trusted"):
         prepare(shelf)
-    assert len(prepare(shelf, profile="p").commands) == 2
+    assert len(prepare(shelf, ContextOptions(profile="p")).commands) == 2
     assert len(prepare(shelf, environ={"CUB_CONTEXT_COMMANDS": "[]"}).commands) == 0
 
 

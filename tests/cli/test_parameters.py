@@ -8,7 +8,8 @@ from typing import Annotated
 import pytest
 import typer
 
-from cub.cli.parameters import make_option, option, take_options
+from cub.actions.command_options import option
+from cub.cli.parameters import make_option, take_options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

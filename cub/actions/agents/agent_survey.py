@@ -13,7 +13,8 @@ from cub.actions.context_scripts import make_text_reader
 from cub.actions.project_texts import list_project_texts, open_agent_files
 from cub.actions.run.agent_programs import RunAgents, read_agent_versions
 from cub.actions.run.agent_texts import list_agent_sources, split_version
-from cub.actions.run.run_options import RunOptions, resolve_settings
+from cub.actions.run.run_options import resolve_settings
+from cub.actions.run.run_request import RunOptions
 from cub.actions.tasks.current_attempt import build_environment
 from cub.agent.memory import load_memory
 from cub.agent_profiles.agent_files import LoadedFile

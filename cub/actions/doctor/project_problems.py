@@ -16,7 +16,8 @@ from cub.actions.doctor.instruction_problems import (
 from cub.actions.doctor.reference_problems import find_reference_problems
 from cub.actions.migration.migrate import warn_due_migrations
 from cub.actions.project_state import load_project_state
-from cub.actions.run.run_options import RunOptions, resolve_settings
+from cub.actions.run.run_options import resolve_settings
+from cub.actions.run.run_request import RunOptions
 from cub.actions.tasks import task_findings
 from cub.actions.tasks.stores import Stores, TaskResult, open_stores
 from cub.actions.tasks.transitions import release_task

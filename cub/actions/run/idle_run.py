@@ -5,7 +5,8 @@ from __future__ import annotations
 from cub.actions.run.agent_programs import RunAgents, require_available
 from cub.actions.run.run_context import Budget
 from cub.actions.run.run_folders import RunFolder, make_run_id
-from cub.actions.run.run_options import RunOptions, resolve_settings
+from cub.actions.run.run_options import resolve_settings
+from cub.actions.run.run_request import RunOptions
 from cub.actions.run.run_setup import RunEnvironment
 from cub.actions.run.run_summary import NOTHING_READY, describe_parked_tasks
 from cub.actions.run.task_queue import (
@@ -50,7 +51,7 @@ def find_idle_end(stores: Stores, options: RunOptions, environment: RunEnvironme
 def _explain_missing_agent(stores: Stores, options: RunOptions, environment: RunEnvironment) -> str:
     """Return why no agent could be started, and what to do; "" if one could."""
     environ = environment.environ
-    layers = resolve_config(stores.project, environ, environment.profile)
+    layers = resolve_config(stores.project, environ, options.profile)
     settings = resolve_settings(layers.values, options)
     chosen = load_harnesses(settings.harnesses, settings.harness_configs, stores.root, environ)
     agents = RunAgents(chosen.harnesses, settings, stores.project, environ)

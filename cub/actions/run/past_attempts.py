@@ -19,7 +19,8 @@ from cub.actions.run.run_folders import (
     encode_folder_name,
     is_alive,
 )
-from cub.actions.run.run_options import RunOptions, resolve_settings
+from cub.actions.run.run_options import resolve_settings
+from cub.actions.run.run_request import RunOptions
 from cub.actions.tasks.stores import Stores
 from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.errors import CubError

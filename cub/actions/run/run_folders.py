@@ -19,7 +19,7 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import Any, BinaryIO
 
-from cub.actions.run.run_options import RunOptions
+from cub.actions.run.run_request import RUN_OPTION_NAMES, RunOptions
 from cub.actions.tasks.current_attempt import (
     RESULT_FILE,
     RUN_FILE,
@@ -286,7 +286,7 @@ def read_last_options(root: Path) -> RunOptions | None:
             known: dict[str, Any] = {
                 name: tuple(value) if isinstance(value, list) else value
                 for name, value in asked.items()
-                if name in RunOptions.__slots__
+                if name in RUN_OPTION_NAMES
             }
             return RunOptions(**known)
     return None

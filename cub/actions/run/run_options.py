@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from cub.actions.context_settings import (
-    ContextOptions,
     ContextSettings,
     parse_time_option,
     resolve_context_settings,
 )
-from cub.errors import CubError, UsageError
+from cub.actions.run.run_request import RunOptions
+from cub.errors import CubError
 from cub.project.config_layers import ConfigValue
 from cub.project.setting_kinds import (
     describe_template_words,
@@ -22,47 +22,6 @@ from cub.project.setting_kinds import (
 
 _MAX_BRANCH = 250  # bytes: git names a file after the last part
 ConfigValues = Mapping[str, ConfigValue]
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """Hold the command line's options; None, "" and () leave a setting to the configuration.
-
-    A run adds a task for each of `texts`, and works on these alone: `added` has their ids.
-    """
-
-    once: bool = False
-    task: str = ""
-    epic: str = ""
-    label: str = ""
-    harness: str = ""
-    model: str = ""
-    iterations: int | None = None
-    usd: float | None = None
-    tokens: int | None = None
-    timeout: str = ""
-    idle_timeout: str = ""
-    checks: tuple[str, ...] = ()
-    no_checks: bool = False
-    excuse_known_failures: bool = False
-    allow_check_changes: bool = False
-    branch: str = ""
-    with_changes: bool = False
-    jobs: int | None = None
-    trust: bool = False
-    exec_lines: tuple[str, ...] = ()
-    no_context_exec: bool = False
-    confirm_context_exec: bool = False
-    debug: bool = False
-    texts: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-
-    @property
-    def context(self) -> ContextOptions:
-        """Return what these options say about context commands."""
-        return ContextOptions(
-            self.exec_lines, self.no_context_exec, self.confirm_context_exec, self.trust, self.debug
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +104,8 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
         usd=_override(options.usd, get["run.budget.usd"]),
         tokens=_override(options.tokens, get["run.budget.tokens"]),
         iterations=_override(options.iterations, get["run.budget.iterations"]),
-        context=resolve_context_settings(values, options.context),
+        context=resolve_context_settings(values, options),
     )
-
-
-def require_consistent(options: RunOptions) -> None:
-    """Raise UsageError for options that contradict each other."""
-    if options.no_checks and options.checks:
-        raise UsageError("--check cannot be used with --no-checks", hint="pass one of them")
-    if options.task and (options.epic or options.label):
-        raise UsageError("--task cannot be used with --epic or --label", hint="pass one of them")
-    if options.task and options.texts:
-        raise UsageError("--task cannot be used with a new task", hint="pass one of them")
-    if not all(map(str.strip, options.texts)):
-        raise UsageError("the task is empty", hint='describe it, such as "Fix the login"')
 
 
 def _override(option: Any, configured: Any) -> Any:
@@ -175,10 +122,3 @@ def render_branch_name(template: str, values: Mapping[str, str]) -> str:
     if len(name.encode("utf-8", "surrogatepass")) > _MAX_BRANCH:
         raise CubError(f"the name of a branch has no more than {_MAX_BRANCH} bytes")
     return name
-
-
-def merge_options(options: RunOptions, previous: RunOptions) -> RunOptions:
-    """Return `options`, with those of `previous` for all that it leaves open."""
-    defaults = RunOptions()
-    values = {name: getattr(options, name) for name in RunOptions.__slots__}
-    return replace(previous, **{k: v for k, v in values.items() if v != getattr(defaults, k)})

@@ -47,12 +47,9 @@ from cub.actions.run.run_folders import (
     make_run_id,
     remove_run_folder,
 )
-from cub.actions.run.run_options import (
-    RunOptions,
-    RunSettings,
-    resolve_settings,
-)
+from cub.actions.run.run_options import RunSettings, resolve_settings
 from cub.actions.run.run_recovery import recover_killed_runs
+from cub.actions.run.run_request import RUN_OPTION_NAMES, RunOptions
 from cub.actions.run.task_queue import require_startable
 from cub.actions.tasks.current_attempt import RUN_VARIABLE, build_environment
 from cub.actions.tasks.stores import Stores, finish_interrupted_change, install_git_files
@@ -89,7 +86,6 @@ class RunEnvironment:
 
     stop: StopRequest
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    profile: str | None = None
     clock: Clock = field(default_factory=Clock)
     cwd: Path = field(default_factory=Path.cwd)
     confirmed: ContextSettings | None = None
@@ -141,7 +137,7 @@ def _plan_run(stores: Stores, options: RunOptions, environment: RunEnvironment) 
     """Find out whether the run can start. Raises CubError if it can't."""
     environ, tasks = environment.environ, stores.backend.read_tasks()
     options, new_tasks = make_new_tasks(stores, tasks, options)
-    layers = resolve_config(stores.project, environ, environment.profile)
+    layers = resolve_config(stores.project, environ, options.profile)
     settings = resolve_settings(layers.values, options)
     settings = replace(settings, context=environment.confirmed or settings.context)
     names, configs = settings.harnesses, settings.harness_configs
@@ -266,7 +262,7 @@ def _undo_if_refused(folder: RunFolder) -> Iterator[None]:
 
 def _save_run_facts(context: RunContext) -> None:
     options = context.settings.options
-    names = [name for name in options.__slots__ if name not in ("trust", "once", "texts")]
+    names = [name for name in RUN_OPTION_NAMES if name not in ("trust", "once", "texts")]
     facts = {
         "run": context.folder.id,
         "pid": os.getpid(),

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import typer
 
+from cub.actions.command_options import CodeOptions
 from cub.cli import output
-from cub.cli.context_options import ContextExecOptions, run_commands
+from cub.cli.context_options import run_commands
 from cub.cli.options import get_directory
-from cub.cli.parameters import option, take_options
+from cub.cli.parameters import take_options
 from cub.cli.stop_signals import handle_stop_signals
 from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.errors import UsageError
 from cub.processes.command import StopRequest
 
 if TYPE_CHECKING:
-    from cub.actions.code_session import CodeOptions, PreparedSession
+    from cub.actions.code_session import PreparedSession
     from cub.actions.tasks.stores import Stores
     from cub.agent.executor import ApprovalRequest
     from cub.cli.session_output import SessionPrinter
@@ -29,77 +30,13 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 
-_PANEL: dict[str, str] = {"rich_help_panel": "Permissions"}
 _STOPPING = "stopping; a second signal exits immediately"
 _INTERRUPTED = 130
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeCommandOptions(ContextExecOptions):
-    """Hold the options of `cub code`."""
-
-    prompt: str | None = option(
-        "-p --prompt TEXT",
-        "Set the prompt; - reads stdin. Other text from stdin is appended.",
-        None,
-    )
-    model: str = option(
-        "--model NAME",
-        "The model, such as openai/NAME or ollama/NAME. [default: by the key that is set]",
-        "",
-    )
-    output_format: Literal["text", "json", "stream-json"] = option(
-        "--output-format", "Choose the output on stdout.", "text"
-    )
-    max_turns: int | None = option("--max-turns N", "Stop after N requests.", None, min=1)
-    max_usd: float | None = option(
-        "--max-budget-usd USD",
-        "Stop when the session has cost this much. Needs a model with a known price.",
-        None,
-        min=0,
-    )
-    system_texts: tuple[str, ...] = option(
-        "--append-system-prompt TEXT", "Append TEXT to the system prompt (repeatable).", ()
-    )
-    system_files: tuple[Path, ...] = option(
-        "--append-system-prompt-file FILE", "Append FILE to the system prompt (repeatable).", ()
-    )
-    permissions: Literal["ask", "accept-edits", "plan", "bypass"] | None = option(
-        "--permissions",
-        "Choose what needs no approval: reading (ask), also edits (accept-edits), "
-        "everything (bypass), or reading without any changes (plan).",
-        None,
-        **_PANEL,
-    )
-    allow: tuple[str, ...] = option(
-        "--allow RULE", "Allow these calls, such as 'Bash(git diff *)' (repeatable).", (), **_PANEL
-    )
-    deny: tuple[str, ...] = option(
-        "--deny RULE", "Deny these calls, such as 'Read(.env)' (repeatable).", (), **_PANEL
-    )
-
-    def make_session_options(self, context: typer.Context) -> CodeOptions:
-        """Return the options of a session, with the texts of its files."""
-        from cub.actions.code_session import CodeOptions
-
-        files = (read_file_argument(context, path) for path in self.system_files)
-        file_texts = (data.decode("utf-8", "replace") for data in files)
-        return CodeOptions(
-            self.model,
-            self.permissions or "",
-            allow=self.allow,
-            deny=self.deny,
-            max_turns=self.max_turns,
-            max_usd=self.max_usd,
-            system_texts=(*self.system_texts, *file_texts),
-            profile=self.profile,
-            trusts_project=self.trust,
-        )
-
-
 @app.command()
 @take_options
-def code(context: typer.Context, options: CodeCommandOptions) -> None:
+def code(context: typer.Context, options: CodeOptions) -> None:
     """Run the built-in agent on a prompt.
 
     The agent reads, searches, and edits files, and runs commands, within the permissions. The
@@ -107,11 +44,12 @@ def code(context: typer.Context, options: CodeCommandOptions) -> None:
 
     Example: cub code -p "Why does test_parse fail?"
     """
-    session_options = options.make_session_options(context)
+    files = (read_file_argument(context, path) for path in options.system_files)
+    file_texts = (data.decode("utf-8", "replace") for data in files)
+    options = replace(options, system_texts=(*options.system_texts, *file_texts))
     text = _read_prompt(options.prompt)
     stores = open_task_stores(context)
-    directory = get_directory(context)
-    if code := _run_session(stores, directory, session_options, options, text):
+    if code := _run_session(stores, get_directory(context), options, text):
         raise typer.Exit(code)
 
 
@@ -131,13 +69,7 @@ def _read_prompt(prompt: str | None) -> str:
     return text
 
 
-def _run_session(
-    stores: Stores,
-    directory: Path,
-    session_options: CodeOptions,
-    options: CodeCommandOptions,
-    prompt: str,
-) -> int:
+def _run_session(stores: Stores, directory: Path, options: CodeOptions, prompt: str) -> int:
     from datetime import UTC, datetime
 
     from cub.actions.code_session import SessionSurroundings, prepare_session
@@ -147,7 +79,7 @@ def _run_session(
         asked_ids = set[str]()
         today, approve = datetime.now(UTC).astimezone().date(), partial(_approve, stop, asked_ids)
         surroundings = SessionSurroundings(directory, os.environ, stop, today, approve)
-        prepared = prepare_session(stores, session_options, surroundings)
+        prepared = prepare_session(stores, options, surroundings)
         output.print_warnings(prepared.warnings)
         if prepared.model_choice and options.output_format != "stream-json":
             output.print_message(f"model {prepared.model_choice}")

@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from cub.actions.command_options import COMMANDS_PANEL, ContextOptions, option
 from cub.cli import output
-from cub.cli.context_options import (
-    PANEL,
-    ContextExecOptions,
-    choose_audit,
-    confirm_commands,
-)
+from cub.cli.context_options import choose_audit, confirm_commands
 from cub.cli.context_output import (
     context_to_json,
     print_context_sources,
@@ -25,7 +21,7 @@ from cub.cli.context_output import (
     print_task_files,
 )
 from cub.cli.options import get_directory
-from cub.cli.parameters import make_option, option, take_options
+from cub.cli.parameters import make_option, take_options
 from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError, UsageError
@@ -34,7 +30,6 @@ from cub.files.single_file import read_single_file, replace_single_file
 
 if TYPE_CHECKING:
     from cub.actions.build_context import ContextBuild, ContextCall
-    from cub.actions.context_settings import ContextOptions
     from cub.context.assembly import AssembledContext
 
 app = typer.Typer(add_completion=False)
@@ -55,7 +50,7 @@ Json = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextCommandOptions(ContextExecOptions):
+class ContextCommandOptions(ContextOptions):
     """Hold the options of `cub context`."""
 
     resume: bool = option(
@@ -82,13 +77,16 @@ class ContextCommandOptions(ContextExecOptions):
         "cub",
     )
     exec_timeout: str = option(
-        "--exec-timeout DURATION", "Stop a command after DURATION, such as 90s or 5m.", "", **PANEL
+        "--exec-timeout DURATION",
+        "Stop a command after DURATION, such as 90s or 5m.",
+        "",
+        panel=COMMANDS_PANEL,
     )
     max_output: str = option(
         "--max-output SIZE",
         "Keep SIZE of each command's stdout and stderr, such as 1MB.",
         "",
-        **PANEL,
+        panel=COMMANDS_PANEL,
     )
     explain: bool = option(
         "--explain",
@@ -120,14 +118,8 @@ class ContextCommandOptions(ContextExecOptions):
             path=str((directory / self.path).resolve()) if self.path else "",
             piped=piped,
         )
-        options = replace(self.context, timeout=self.exec_timeout, max_output=self.max_output)
         return ContextCall(
-            request,
-            directory,
-            os.environ,
-            options,
-            profile=self.profile,
-            runs_bootstraps=not self.no_bootstrap,
+            request, directory, os.environ, self, runs_bootstraps=not self.no_bootstrap
         )
 
 
@@ -260,7 +252,7 @@ def _write_file(path: Path, shown: str, data: bytes) -> None:
 
 
 def _build(build: ContextBuild, options: ContextOptions) -> AssembledContext:
-    if options.confirm:
+    if options.confirm_context_exec:
         confirm_commands(build.list_commands(trusted=True))
     for run in build.run_bootstraps():
         output.print_message(f"Bootstrap: {run.bootstrap.name}")

@@ -211,7 +211,7 @@ def _finish(verb: str) -> dict[str, Any]:
 
 
 def _run_tasks(root: Path) -> int:
-    from cub.actions.run.run_options import RunOptions
+    from cub.actions.run.run_request import RunOptions
     from cub.cli.commands.run.execute import execute_run
 
     # Make the check find this Python, and the agent this cub.
@@ -220,7 +220,7 @@ def _run_tasks(root: Path) -> int:
     python_path = filter(None, [package_parent, os.environ.get("PYTHONPATH")])
     environ = {**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join(python_path)}
     options = RunOptions(harness="builtin", model=_MODEL, trust=True)
-    return execute_run(_open_stores(root), options, None, json=False, environ=environ)
+    return execute_run(_open_stores(root), options, json=False, environ=environ)
 
 
 def _show_retry_prompt(root: Path, task_id: str) -> None:

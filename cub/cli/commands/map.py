@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cub.actions.command_options import option
 from cub.cli import output
 from cub.cli.options import get_directory, get_global_options
-from cub.cli.parameters import option, require_at_most_one, take_options
+from cub.cli.parameters import require_at_most_one, take_options
 from cub.cli.plan_command import (
     PlanDisplay,
     ProgressBar,

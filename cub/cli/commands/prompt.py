@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cub.actions.command_options import ContextOptions
 from cub.cli import output
-from cub.cli.context_options import ContextExecOptions, run_commands
+from cub.cli.context_options import run_commands
 from cub.cli.json_output import JsonObject, warnings_to_json
 from cub.cli.parameters import make_option, take_options
 from cub.cli.task_stores import open_task_stores
@@ -45,7 +46,7 @@ def prompt(
     explain: Explain = False,
     tokens: Tokens = None,
     *,
-    options: ContextExecOptions,
+    options: ContextOptions,
     json: Json = False,
 ) -> None:
     """Print the prompt of a task.
@@ -73,7 +74,7 @@ def prompt(
         _print_prompt(built, explain=explain)
 
 
-def _build(stores: Stores, key: str, budget: int, options: ContextExecOptions) -> BuiltPrompt:
+def _build(stores: Stores, key: str, budget: int, options: ContextOptions) -> BuiltPrompt:
     from cub.actions.build_prompt import build_task_prompt, read_prompt_options
 
     values = resolve_config(stores.project, os.environ, options.profile).values

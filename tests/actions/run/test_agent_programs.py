@@ -11,7 +11,8 @@ import pytest
 
 from cub.actions.run.agent_programs import RunAgents, read_agent_versions
 from cub.actions.run.place_choice import is_in_place
-from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
+from cub.actions.run.run_options import RunSettings, resolve_settings
+from cub.actions.run.run_request import RunOptions
 from cub.actions.tasks.stores import open_stores
 from cub.cli.commands.run.run_preview import preview_run
 from cub.errors import CubError
@@ -168,7 +169,7 @@ def test_a_program_whose_name_has_a_placeholder_is_known_with_its_attempt(bakery
 def _previewed(shop: Shop, harness: str, *, json: bool = False) -> int:
     stores = open_stores(Project.load(shop.root), "cub run")
     options = RunOptions(harness=harness, trust=True, no_checks=True)
-    return preview_run(stores, options, None, json=json)
+    return preview_run(stores, options, json=json)
 
 
 def _read_preview(shop: Shop, harness: str, capsys: pytest.CaptureFixture[str]) -> Event:
@@ -312,9 +313,7 @@ def test_no_server_is_asked_for_an_untrusted_project(builtin: Shop) -> None:
         address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
         builtin.configure(code={"model": "ollama/qwen3", "base_url": address})
         stores = open_stores(Project.load(builtin.root), "cub run")
-        assert (
-            preview_run(stores, RunOptions(harness="builtin", no_checks=True), None, json=True) == 1
-        )
+        assert preview_run(stores, RunOptions(harness="builtin", no_checks=True), json=True) == 1
         server.setblocking(False)
         with pytest.raises(BlockingIOError):
             server.accept()

@@ -12,7 +12,7 @@ from cub.actions.context_settings import ContextSettings
 from cub.actions.run.idle_run import find_idle_end
 from cub.actions.run.notifications import send_notifications
 from cub.actions.run.run_loop import INTERRUPTED, run_tasks
-from cub.actions.run.run_options import RunOptions
+from cub.actions.run.run_request import RunOptions
 from cub.actions.run.run_setup import RunEnvironment, prepare_run
 from cub.actions.run.run_status import PlaceRoots, RunStatus, save_status
 from cub.actions.tasks.stores import Stores
@@ -32,7 +32,6 @@ ShowEvent = Callable[[Event], None]
 def execute_run(
     stores: Stores,
     options: RunOptions,
-    profile: str | None,
     *,
     json: bool,
     environ: Mapping[str, str] = os.environ,
@@ -46,7 +45,7 @@ def execute_run(
     message = "" if json or output.supports_live_output() else _STOPPING
     with _mask_errors(), handle_stop_signals(message) as stop:
         write_error: OSError | None = None
-        environment = RunEnvironment(stop, environ, profile, confirmed=confirmed)
+        environment = RunEnvironment(stop, environ, confirmed=confirmed)
         if end := find_idle_end(stores, options, environment):
             _show_idle_end(end, json=json)
             return 0

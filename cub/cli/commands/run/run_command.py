@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from cub.actions.run.run_request import RunOptions, merge_options, require_consistent
 from cub.cli import output
-from cub.cli.context_options import ContextExecOptions, confirm_commands
+from cub.cli.context_options import confirm_commands
 from cub.cli.options import Json
 from cub.cli.parameters import (
     make_option,
-    option,
     require_at_most_one,
     require_option_values,
     take_options,
@@ -26,7 +26,6 @@ from cub.project.config_layers import resolve_config
 from cub.text import suggest_similar
 
 if TYPE_CHECKING:
-    from cub.actions.run.run_options import RunOptions
     from cub.actions.tasks.stores import Stores
 
 _TEXTS = "cub.run.texts"
@@ -58,68 +57,6 @@ app = typer.Typer(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunCommandOptions(ContextExecOptions):
-    """Hold the options of `cub run`, with the names of those of a run."""
-
-    once: bool = option("--once", "Stop after one attempt.", False)
-    task: str = option("--task ID", "Work on this task only.", "")
-    epic: str = option("--epic ID", "Work only on tasks of this epic.", "")
-    label: str = option("--label WORD", "Work only on tasks with this label.", "")
-    harness: str = option(
-        "--harness NAME",
-        "Choose the agent: claude, codex, gemini, opencode, aider, pi, builtin, acp:COMMAND, or a "
-        "name from `harnesses`. Separate fallbacks with commas. "
-        "[default: the first one installed]",
-        "",
-    )
-    model: str = option("--model NAME", "Choose the agent's model.", "")
-    jobs: int | None = option(
-        "--jobs N", "Run up to N attempts at the same time. [default: 1]", None, min=1
-    )
-    iterations: int | None = option("--max-iterations N", "Stop after N attempts.", None, min=1)
-    usd: float | None = option(
-        "--budget-usd USD", "Stop when the run has cost this much.", None, min=0
-    )
-    tokens: int | None = option(
-        "--budget-tokens N", "Stop when the run has used N tokens.", None, min=1
-    )
-    timeout: str = option(
-        "--timeout DURATION",
-        "Stop an attempt or a check after DURATION, such as 90s or 30m. [default: 30m]",
-        "",
-    )
-    idle_timeout: str = option(
-        "--idle-timeout DURATION",
-        "Stop an agent that prints nothing for DURATION. [default: 15m]",
-        "",
-    )
-    checks: tuple[str, ...] = option(
-        "--check CMD", "Run this check instead of run.checks (repeatable).", ()
-    )
-    no_checks: bool = option("--no-checks", "Skip all checks.", False)
-    excuse_known_failures: bool = option(
-        "--excuse-known-failures", "Accept tasks that fix no known failure.", False
-    )
-    allow_check_changes: bool = option(
-        "--allow-check-changes", "Accept changes to files that define a check.", False
-    )
-    branch: str = option("--branch TEMPLATE", "Work on this branch, such as cub/{run}.", "")
-    with_changes: bool = option(
-        "--with-changes",
-        "Start from your uncommitted changes. An accepted attempt commits them first.",
-        False,
-    )
-
-    def to_run_options(self) -> RunOptions:
-        """Return the options of a run; the profile is not one of them."""
-        from cub.actions.run.run_options import RunOptions
-
-        values = asdict(self)
-        del values["profile"]
-        return RunOptions(**values)
-
-
 _DRY_RUN_HELP = "Show the next task and the settings, without writing anything."
 _RESUME_HELP = "Resume the last killed run with the same options."
 
@@ -128,7 +65,7 @@ _RESUME_HELP = "Resume the last killed run with the same options."
 @take_options
 def run(
     context: typer.Context,
-    options: RunCommandOptions,
+    options: RunOptions,
     dry_run: Annotated[bool, make_option("--dry-run", _DRY_RUN_HELP)] = False,
     resume: Annotated[bool, make_option("--resume", _RESUME_HELP)] = False,
     json: Annotated[bool, make_option("--json", "Print one JSON event per line.")] = False,
@@ -147,12 +84,12 @@ def run(
     if context.invoked_subcommand:
         return
     require_option_values(context)
-    stores, asked = _read_words(context, options.to_run_options(), resume=resume)
+    stores, options = _read_words(context, options, resume=resume)
     if dry_run:
         from cub.cli.commands.run.run_preview import preview_run
 
-        raise typer.Exit(preview_run(stores, asked, options.profile, json=json))
-    _start_run(stores, asked, options.profile, json=json)
+        raise typer.Exit(preview_run(stores, options, json=json))
+    _start_run(stores, options, json=json)
 
 
 def _read_words(
@@ -162,8 +99,6 @@ def _read_words(
 
     Everything that is wrong with the command line is told first.
     """
-    from cub.actions.run.run_options import require_consistent
-
     words = context.meta.get(_TEXTS, ())
     require_at_most_one({"--resume": resume, "a task": words})
     if len(words) == 1 and words[0].strip() and not words[0].split()[1:]:
@@ -204,7 +139,7 @@ def _find_task(stores: Stores, options: RunOptions, word: str) -> str:
     return tasks.find_id(word)
 
 
-def _start_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> None:
+def _start_run(stores: Stores, options: RunOptions, *, json: bool) -> None:
     from cub.actions.context_settings import resolve_context_settings
     from cub.actions.tasks.current_attempt import find_current_attempt
     from cub.cli.commands.run.execute import execute_run
@@ -213,10 +148,10 @@ def _start_run(stores: Stores, options: RunOptions, profile: str | None, *, json
         raise CubError("a run cannot be started inside an attempt")
     confirmed = None
     if options.confirm_context_exec:  # before Ctrl-C only requests a stop
-        values = resolve_config(stores.project, os.environ, profile).values
-        confirmed = resolve_context_settings(values, options.context)
+        values = resolve_config(stores.project, os.environ, options.profile).values
+        confirmed = resolve_context_settings(values, options)
         confirm_commands(confirmed.commands)
-    raise typer.Exit(execute_run(stores, options, profile, json=json, confirmed=confirmed))
+    raise typer.Exit(execute_run(stores, options, json=json, confirmed=confirmed))
 
 
 @app.command()
@@ -233,7 +168,6 @@ def status(context: typer.Context, json: Json = False) -> None:
 def _resume_options(stores: Stores, options: RunOptions) -> RunOptions:
     """Return the killed run's options, replaced by those that are given now."""
     from cub.actions.run.run_folders import read_last_options
-    from cub.actions.run.run_options import merge_options
 
     previous = read_last_options(stores.root)
     if previous is None:

@@ -10,7 +10,8 @@ from cub.actions.doctor.run_problems import RunDiagnosis, diagnose_run
 from cub.actions.run.agent_programs import RunAgents, read_agent_versions
 from cub.actions.run.idle_run import suggest_tasks
 from cub.actions.run.place_choice import choose_place
-from cub.actions.run.run_options import RunOptions, RunSettings, resolve_settings
+from cub.actions.run.run_options import RunSettings, resolve_settings
+from cub.actions.run.run_request import RunOptions
 from cub.actions.run.run_setup import make_new_tasks
 from cub.actions.run.run_summary import describe_parked_tasks
 from cub.actions.run.task_queue import (
@@ -36,9 +37,9 @@ from cub.text import append_hint
 _MAX_SHOWN = 20  # tasks
 
 
-def preview_run(stores: Stores, options: RunOptions, profile: str | None, *, json: bool) -> int:
+def preview_run(stores: Stores, options: RunOptions, *, json: bool) -> int:
     """Print the agents, the checks, and the queue in its order; return the exit code."""
-    layers = resolve_config(stores.project, os.environ, profile)
+    layers = resolve_config(stores.project, os.environ, options.profile)
     tasks = stores.backend.read_tasks()
     require_startable(tasks, stores, options)
     options, new_tasks = make_new_tasks(stores, tasks, options)

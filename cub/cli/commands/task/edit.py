@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cub.actions.command_options import option
 from cub.cli import output
 from cub.cli.options import Json
-from cub.cli.parameters import make_option, option, require_at_most_one, take_options
+from cub.cli.parameters import make_option, require_at_most_one, take_options
 from cub.cli.task_stores import (
     Id,
     open_task_stores,

@@ -33,14 +33,17 @@ def _kill_run(bakery: Shop, *words: str) -> None:
 
 def test_resumed_it_goes_on_as_it_was_asked_to(bakery: Shop, cub: Cub) -> None:
     bakery.client(WAIT)
+    bakery.configure(profiles={"oven": {"run": {"message": "Oven: {title}"}}})
     bakery.task("s-1", labels=["hot"])
     bakery.task("s-2", priority=0)
-    _kill_run(bakery, "--label", "hot", "--max-iterations", "5", "--exec", "echo again")
+    words = ("--label", "hot", "--max-iterations", "5", "--exec", "echo again")
+    _kill_run(bakery, *words, "--profile", "oven")
     bakery.client(WRITE)
     done = cub("run", "--resume", "--trust", "--max-iterations", "4")
     assert done.code == 0, done.err
     assert "No run was killed" not in done.err
     assert (bakery.status("s-1"), bakery.status("s-2")) == ("closed", "open")
+    assert bakery.log()[0].startswith("Oven: ")
     prompts = sorted(bakery.cub.glob("runs/*/s-1/*/prompt.md"))
     front = "--- Context: CLI Command 1 ---\nagain\n--- End Context ---\n"
     assert [file.read_text("utf-8").startswith(front) for file in prompts] == [True, True]

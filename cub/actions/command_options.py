@@ -1,0 +1,116 @@
+"""Define options of commands as fields of dataclasses, which actions take as they are.
+
+A field holds the words of its option too: `cub.cli.parameters` reads the command line by them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+OPTION = "option"
+
+
+def option(spec: str, text: str, default: Any, **settings: Any) -> Any:
+    """Define a field of a dataclass as an option; one with the default () may be repeated.
+
+    `spec` has its names and the placeholder of its value, as "--limit -n N".
+    """
+    return field(default=default, metadata={OPTION: {"spec": spec, "text": text, **settings}})
+
+
+COMMANDS_PANEL, _PERMISSIONS_PANEL = "Output of commands", "Permissions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextOptions:
+    """Hold the options about context commands that several commands take.
+
+    `no_context_exec` leaves out those of the configuration. `exec_timeout` and `max_output` limit
+    each of them, and are options of one command.
+    """
+
+    exec_lines: tuple[str, ...] = option(
+        "--exec CMD",
+        "Add the output of this command to the context (repeatable).",
+        (),
+        panel=COMMANDS_PANEL,
+    )
+    no_context_exec: bool = option(
+        "--no-context-exec",
+        "Don't run the configured context_commands.",
+        False,
+        panel=COMMANDS_PANEL,
+    )
+    confirm_context_exec: bool = option(
+        "--confirm-context-exec",
+        "Show the context commands with their origin, and ask before running them.",
+        False,
+        panel=COMMANDS_PANEL,
+    )
+    debug: bool = option(
+        "--debug",
+        "Log each context command to stderr, with its origin and exit code.",
+        False,
+        panel=COMMANDS_PANEL,
+    )
+    trust: bool = option("--trust", "Trust the project's commands for this command only.", False)
+    profile: str | None = option("--profile NAME", "Use this profile of the configuration.", None)
+    exec_timeout: str = ""
+    max_output: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeOptions(ContextOptions):
+    """Hold the command line's options; "", () and None leave a setting to the configuration.
+
+    `system_texts` go to the end of the system prompt; the command appends those of `system_files`.
+    `trust` agrees this once to what the project's own configuration allows.
+    """
+
+    prompt: str | None = option(
+        "-p --prompt TEXT",
+        "Set the prompt; - reads stdin. Other text from stdin is appended.",
+        None,
+    )
+    model: str = option(
+        "--model NAME",
+        "The model, such as openai/NAME or ollama/NAME. [default: by the key that is set]",
+        "",
+    )
+    output_format: Literal["text", "json", "stream-json"] = option(
+        "--output-format", "Choose the output on stdout.", "text"
+    )
+    max_turns: int | None = option("--max-turns N", "Stop after N requests.", None, min=1)
+    max_usd: float | None = option(
+        "--max-budget-usd USD",
+        "Stop when the session has cost this much. Needs a model with a known price.",
+        None,
+        min=0,
+    )
+    system_texts: tuple[str, ...] = option(
+        "--append-system-prompt TEXT", "Append TEXT to the system prompt (repeatable).", ()
+    )
+    system_files: tuple[Path, ...] = option(
+        "--append-system-prompt-file FILE", "Append FILE to the system prompt (repeatable).", ()
+    )
+    permissions: Literal["ask", "accept-edits", "plan", "bypass"] | None = option(
+        "--permissions",
+        "Choose what needs no approval: reading (ask), also edits (accept-edits), "
+        "everything (bypass), or reading without any changes (plan).",
+        None,
+        panel=_PERMISSIONS_PANEL,
+    )
+    allow: tuple[str, ...] = option(
+        "--allow RULE",
+        "Allow these calls, such as 'Bash(git diff *)' (repeatable).",
+        (),
+        panel=_PERMISSIONS_PANEL,
+    )
+    deny: tuple[str, ...] = option(
+        "--deny RULE",
+        "Deny these calls, such as 'Read(.env)' (repeatable).",
+        (),
+        panel=_PERMISSIONS_PANEL,
+    )
