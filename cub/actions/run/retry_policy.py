@@ -197,8 +197,7 @@ class HarnessPool:
 
     def __init__(self, harnesses: Sequence[Harness]) -> None:
         self._harnesses = list(harnesses)
-        self._until: dict[str, datetime] = {}
-        self._reasons: dict[str, str] = {}
+        self._waits: dict[str, tuple[datetime, str]] = {}  # until when, and for what
         self._streaks: dict[str, FailureStreak] = {}
 
     @property
@@ -209,19 +208,14 @@ class HarnessPool:
     def next_available(self, now: datetime) -> Harness | None:
         """Return the first harness that no limit holds back, or None."""
         for harness in self._harnesses:
-            if self._until.get(harness.name, now) <= now:
+            if harness.name not in self._waits or self._waits[harness.name][0] <= now:
                 return harness
         return None
 
     @property
-    def available_at(self) -> datetime:
-        """Return when the first wait ends."""
-        return min(self._until[name] for name in self.names)
-
-    @property
-    def wait_reason(self) -> str:
-        """Return what the first wait is for."""
-        return self._reasons[min(self.names, key=self._until.__getitem__)]
+    def first_wait(self) -> tuple[datetime, str]:
+        """Return when the first wait ends, and what it is for."""
+        return min(self._waits[name] for name in self.names)
 
     def record_verdict(self, harness: Harness, verdict: Verdict, now: datetime) -> bool:
         """Note a limit and failures in a row; return whether the harness is left out from now on.
@@ -231,10 +225,10 @@ class HarnessPool:
         name = harness.name
         self._streaks[name] = streak = self._streaks.get(name, FailureStreak()).extend(verdict)
         if verdict.failure and verdict.failure.wait_reason:
-            self._until[name] = _choose_next_try(verdict.reset_time, streak.length, now)
+            until = _choose_next_try(verdict.reset_time, streak.length, now)
             reason = mask_text(truncate_text(verdict.reason, _MAX_WAIT_REASON))
             why = verdict.failure.wait_reason.format(agent=name)
-            self._reasons[name] = f"{why} ({reason})" if reason else why
+            self._waits[name] = (until, f"{why} ({reason})" if reason else why)
         elif verdict.failure in _AGENT_FAILURES and len(self._harnesses) > 1:
             self._harnesses.remove(harness)
             return True

@@ -142,11 +142,10 @@ def _start_attempt(
 
 def _wait_for_harness(context: RunContext, pool: HarnessPool) -> Iterator[Event]:
     names, ready = ",".join(pool.names), _count_ready(context)
-    until = format_timestamp(pool.available_at)
-    yield context.make_event(
-        "waiting", until=until, harness=names, why=pool.wait_reason, ready=ready
-    )
-    context.clock.wait(pool.available_at, context.stop)
+    until, why = pool.first_wait
+    facts = {"until": format_timestamp(until), "harness": names, "why": why, "ready": ready}
+    yield context.make_event("waiting", **facts)
+    context.clock.wait(until, context.stop)
 
 
 def _end_attempt(

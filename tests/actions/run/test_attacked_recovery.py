@@ -119,6 +119,16 @@ def _is_agent_alive() -> bool:
     return any(one.info["cmdline"] == ["sleep", "4711"] for one in psutil.process_iter(["cmdline"]))
 
 
+def test_a_start_that_cub_has_not_signed_is_passed_over(shop: Shop) -> None:
+    shop.client("cat > /dev/null; echo C > c.py")
+    assert run_killed(shop, "decision.json").returncode == -9
+    (start,) = find_project_state(shop.root).glob("runs/*/s-1/1/start.json")
+    start.write_text('{"task": "s-2"}')
+    (event,) = shop.run(no_checks=True, label="none").of("recovered")
+    assert (event["task"], shop.status()) == ("s-1", "open")
+    assert [end["task"] for end in shop.ledger("attempt_end")] == ["s-1"]
+
+
 def test_only_the_last_run_that_has_ended_is_kept(shop: Shop) -> None:
     shop.client("cat > /dev/null; date +%N > c.py")
     for number in range(3):
