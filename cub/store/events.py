@@ -25,8 +25,6 @@ _LIMITS: dict[tuple[str, ...], int] = {
     ("trailer", "summary"): 400, ("trailer", "tried"): 5, ("trailer", "tried", "*"): 160,
     ("trailer", "next"): 200, ("stuck",): 1500, ("said",): 200, ("note",): 1600,
     ("unverified",): 300,
-    ("left_parked", "tasks", "*", "title"): 100, ("left_parked", "tasks", "*", "question"): 300,
-    ("commits", "list", "*", "subject"): 100,
 }  # fmt: skip
 _MAX_TEXT = 1000  # characters of any other text
 _MAX_ITEMS = 100  # of any other list
@@ -36,7 +34,6 @@ _SHRINK_STEPS: tuple[dict[tuple[str, ...], int], ...] = (
     {
         ("checks", "*", "tail"): 400,
         ("git", "files"): 10,
-        ("left_parked", "tasks"): 3,
         ("stuck",): 500,
     },
     {("checks", "*", "tail"): 0, ("checks", "*", "items"): 3, ("checks",): 5},

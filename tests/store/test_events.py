@@ -149,17 +149,3 @@ def test_tokens_from_a_cache_are_not_new() -> None:
     )
     assert usage == ReportedUsage(TokenUsage(10, 2, 5, 0), None, is_estimated=False)
     assert usage.token_count == 12
-
-
-def test_of_many_parked_tasks_with_questions_a_ledger_has_the_first() -> None:
-    task = {
-        "id": "t-1",
-        "title": "t" * 500,
-        "why": "it waits for an answer",
-        "question": "ö" * 1500,
-    }
-    end = {"ev": "run_end", "end": "done", "left_parked": {"n": 10, "tasks": [task] * 10}}
-    made = decode_record(encode_event({**end, "tok": {"in": 1}}))
-    assert (made["tok"], made["left_parked"]["n"]) == ({"in": 1}, 10)
-    assert len(made["left_parked"]["tasks"]) in (3, 10)
-    assert len(made["left_parked"]["tasks"][0]["question"]) == 300
