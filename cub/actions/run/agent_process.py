@@ -9,8 +9,8 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
 
+from cub.actions.run.attempt_values import AttemptSpec
 from cub.actions.run.run_context import RunContext
 from cub.actions.run.run_folders import (
     EVENTS_FILE,
@@ -18,12 +18,11 @@ from cub.actions.run.run_folders import (
     AttemptFolder,
     RunFolder,
 )
+from cub.actions.run.verdict import AgentResult
 from cub.actions.tasks.current_attempt import ATTEMPT_VARIABLES
 from cub.checks.terminal_text import to_plain_text
 from cub.harness.base import (
-    UNKNOWN_COST,
     AgentEvent,
-    AttemptCost,
     Harness,
     LaunchRequest,
     LineReader,
@@ -34,14 +33,10 @@ from cub.masking import StreamMasker, mask_text
 from cub.processes.command import (
     CommandSpec,
     OutputChunk,
-    ProcessResult,
     TimeLimits,
 )
 from cub.processes.runner import RunningCommand
 from cub.store.events import Event
-
-if TYPE_CHECKING:
-    from cub.actions.run.attempt_values import AttemptSpec
 
 _MAX_LOG = 20 << 20  # bytes of an agent's output that are kept
 _MAX_STDERR = 64 << 10  # bytes that are looked at, from the end
@@ -50,19 +45,6 @@ _MAX_SHOWN, _MAX_SHOWN_CHARS = 5_000, 4 << 20
 _PROGRESS_KINDS = ("text", "tool")
 _THROTTLED_KINDS = (*_PROGRESS_KINDS, "other")
 _TICK_SECONDS = 1.0
-
-
-class AgentResult(NamedTuple):
-    """Hold how an agent ended, what it reported, its cost, and the end of its stderr.
-
-    Secrets are masked. `is_over_budget`: it was ended because the budget was used up.
-    """
-
-    process: ProcessResult
-    transcript: Transcript
-    stderr: str
-    cost: AttemptCost = UNKNOWN_COST
-    is_over_budget: bool = False
 
 
 def run_agent(

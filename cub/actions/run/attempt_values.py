@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from cub.actions.run.agent_process import AgentResult
 from cub.actions.run.check_comparison import CheckComparison, compare_check
 from cub.actions.run.check_inputs import CheckInputs
 from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.retry_policy import AttemptHistory
 from cub.actions.run.run_folders import AttemptFolder
 from cub.actions.run.task_queue import RecordedOutcome
-from cub.actions.run.verdict import AttemptEvidence, Verdict
+from cub.actions.run.verdict import AgentResult, AttemptEvidence, Verdict
 from cub.actions.tasks.attempt_edits import NO_EDITS, AttemptEdits
 from cub.context.output_blocks import OutputBlock
 from cub.harness.base import Harness, Transcript

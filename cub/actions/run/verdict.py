@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from cub.actions.run import failures
-from cub.actions.run.agent_process import AgentResult
 from cub.actions.run.check_comparison import (
     CheckComparison,
     count_known_failures,
@@ -23,6 +22,7 @@ from cub.actions.run.check_comparison import (
 from cub.actions.run.check_runner import NOT_RUN_EXIT_CODES
 from cub.actions.run.failures import FailureClass
 from cub.checks.failure_reasons import find_first_error, find_last_error
+from cub.harness.base import UNKNOWN_COST, AttemptCost, Transcript
 from cub.harness.final_message import (
     NO_REASON,
     FinalSignals,
@@ -30,6 +30,7 @@ from cub.harness.final_message import (
     summarize_final_message,
 )
 from cub.harness.refusals import Refusal
+from cub.processes.command import ProcessResult
 from cub.store.task_schema import NO_CHANGE, UNDONE_REASONS
 from cub.text import find_first_line
 
@@ -66,6 +67,19 @@ class Verdict(NamedTuple):
     def counts_as_attempt(self) -> bool:
         """Return whether it counts as one of the attempts that a task has."""
         return self.failure is not None and self.failure.is_charged and not self.is_uncounted
+
+
+class AgentResult(NamedTuple):
+    """Hold how an agent ended, what it reported, its cost, and the end of its stderr.
+
+    Secrets are masked. `is_over_budget`: it was ended because the budget was used up.
+    """
+
+    process: ProcessResult
+    transcript: Transcript
+    stderr: str
+    cost: AttemptCost = UNKNOWN_COST
+    is_over_budget: bool = False
 
 
 @dataclass(frozen=True, slots=True)

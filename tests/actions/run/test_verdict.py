@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from cub.actions.run import failures
-from cub.actions.run.agent_process import AgentResult
 from cub.actions.run.check_comparison import CheckComparison, compare_check
 from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.failures import FailureClass, find_class
 from cub.actions.run.verdict import (
+    AgentResult,
     AttemptEvidence,
     Verdict,
     judge_before_checks,
