@@ -36,7 +36,7 @@ def plan_inlining(project: Project, agents: Collection[str]) -> tuple[Plan, Proj
         return Plan(), project
     inline = (*project.config.inline, *missing)
     before = project.tree.read(CONFIG_FILE)
-    after = set_config_value(before, "inline", inline)
+    after = set_config_value(before, "inline", [*inline])
     added = ", ".join(INLINED_FILES[name][0] for name in missing)
     plan = Plan((FileEdit(CONFIG_FILE, before, after, f"let {names} read {added}"),))
     config, tree = replace(project.config, inline=inline), PlannedTree(project.tree, plan.contents)

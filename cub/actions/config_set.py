@@ -100,11 +100,9 @@ def _plan_gitignore(project: Project, config: ProjectConfig) -> Plan:
     if project.tree.read(GITIGNORE_FILE.path) is None:
         return Plan()
     changed, templates = replace(project, config=config), load_shipped_templates()
-    result = refresh_managed_file(GITIGNORE_FILE, changed, templates, CheckoutState())
-    if result.warning is None:
-        return Plan((result.edit,) if result.edit else ())
+    plan, _ = refresh_managed_file(GITIGNORE_FILE, changed, templates, CheckoutState())
     old_lines, lines = map_local_lines(project.config), map_local_lines(config)
     added = " and ".join(line for line in lines if line not in old_lines)
     removed = " and ".join(line for line in old_lines if line not in lines)
     hint = f"add {added} to it" if added else f"remove {removed} from it"
-    return Plan((), (replace(result.warning, hint=hint),))
+    return replace(plan, warnings=tuple(replace(one, hint=hint) for one in plan.warnings))

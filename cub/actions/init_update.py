@@ -177,17 +177,16 @@ def _plan_dropped_targets(
 
 def _plan_constitution(state: ProjectState, removed_paths: Collection[str]) -> Plan:
     """Plan the constitution, with warnings about every file except `removed_paths`."""
-    edit = managed_files.plan_constitution(state.tree, state.templates)
-    edits = (edit,) if edit else ()
+    plan = managed_files.plan_constitution(state.tree, state.templates)
     odd = plan_warnings.warn_odd_targets(state)
     warnings = (
         *(warning for warning in odd if warning.path not in removed_paths),
         *plan_warnings.warn_changed_reading(state),
-        *plan_warnings.warn_recreated_files(state, (edit.path for edit in edits)),
+        *plan_warnings.warn_recreated_files(state, plan.contents),
         *plan_warnings.warn_ignored_folder(state),
         *plan_warnings.warn_tracked_local_files(state.project),
     )
-    return Plan(edits, warnings)
+    return replace(plan, warnings=warnings)
 
 
 def _plan_sections(state: ProjectState, edited_policy: EditedPolicy, *, add: bool) -> Plan:
@@ -221,27 +220,27 @@ def _plan_sections_once(state: ProjectState, edited_policy: EditedPolicy, *, add
 
 
 def _plan_managed_files(state: ProjectState, local_state: CheckoutState, *, add: bool) -> Plan:
-    edits, warnings, project, templates = [], [], state.project, state.templates
+    plans, project, templates = [], state.project, state.templates
     has_rule = CURSOR_RULE.path in state.specs and (add or state.files[CURSOR_RULE.path].exists)
     for file in (*MANAGED_FILES, *[CURSOR_RULE] * has_rule):
         body = "" if file.template else state.render_spec(state.specs[file.path])
-        result = managed_files.refresh_managed_file(file, project, templates, local_state, body)
-        local_state = result.state
-        edits += [result.edit] if result.edit else []
-        warnings += [result.warning] if result.warning else []
-    return Plan((*edits, *_plan_state_edit(state, local_state)), tuple(warnings))
+        plan, local_state = managed_files.refresh_managed_file(
+            file, project, templates, local_state, body
+        )
+        plans.append(plan)
+    return merge_plans([*plans, _plan_state_file(state, local_state)])
 
 
-def _plan_state_edit(state: ProjectState, local_state: CheckoutState) -> list[FileEdit]:
+def _plan_state_file(state: ProjectState, local_state: CheckoutState) -> Plan:
     """Plan the checkout's state file; `update` writes it only if there is something new in it."""
     before = state.tree.read(STATE_FILE)
     if before is None and local_state == state.local_state and state.is_initialized:
-        return []
+        return Plan()
     new_state = replace(local_state, templates=state.templates.version)
     if before is not None and new_state == state.local_state:
-        return []  # whatever a formatter did to its bytes
+        return Plan()  # whatever a formatter did to its bytes
     reason = "local state of this checkout"
-    return [FileEdit(STATE_FILE, before, new_state.to_bytes(), reason, is_local=True)]
+    return Plan((FileEdit(STATE_FILE, before, new_state.to_bytes(), reason, is_local=True),))
 
 
 def _with_nested_sections(state: ProjectState) -> CheckoutState:

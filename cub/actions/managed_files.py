@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cub.edit.document import Document
 from cub.edit.file_header import CommentStyle, FileHeader, add_file_header, parse_file_header
-from cub.edit.plan import FileEdit, PlanWarning
+from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.errors import NewerVersionError
 from cub.files.file_tree import FileTree
 from cub.project.checkout_state import CheckoutState
@@ -73,43 +73,34 @@ CURSOR_RULE = ManagedFile(
 )
 
 
-@dataclass(slots=True)
-class RefreshResult:
-    """Hold what happens to a file: an edit, a warning, and the state to remember."""
-
-    state: CheckoutState
-    edit: FileEdit | None = None
-    warning: PlanWarning | None = None
-
-
 def refresh_managed_file(
     file: ManagedFile,
     project: Project,
     templates: TemplateSet,
     state: CheckoutState,
     body: str = "",
-) -> RefreshResult:
+) -> tuple[Plan, CheckoutState]:
     """Install or refresh one file; keep an edited one, and offer it the new text once.
 
-    `body` is the text of a file without a template.
+    `body` is the text of a file without a template. The state comes back with what to remember.
     """
     data, version = project.tree.read(file.path), templates.version
     local = map_local_lines(project.config)
     body = body or render_managed_file(file, templates, version, local)
     fresh = add_file_header(body, version, file.comment, file.front_matter)
     if data is None:
-        return RefreshResult(state, FileEdit(file.path, None, fresh, f"install: {file.purpose}"))
+        return Plan((FileEdit(file.path, None, fresh, f"install: {file.purpose}"),)), state
     fresh = match_newline(fresh, data)
     header = parse_known_header(data, file.path, version)
     if header and header.is_intact:
         is_same = header.matches(body.encode(), file.front_matter.encode())
         if header.version == version and is_same:
-            return RefreshResult(state)
+            return Plan(), state
         step = f" v{header.version} → v{version}" if header.version != version else ""
         reason = f"refresh{step}: {file.purpose}"
-        return RefreshResult(state, FileEdit(file.path, data, fresh, reason))
+        return Plan((FileEdit(file.path, data, fresh, reason),)), state
     if (header and header.version == version) or state.offered_versions.get(file.path) == version:
-        return RefreshResult(state)
+        return Plan(), state
     return _offer_new_text(file, project.tree, fresh, version, state)
 
 
@@ -149,33 +140,33 @@ def map_local_files(config: ProjectConfig) -> dict[str, str]:
     return {f".cub{line}": key for line, key in map_local_lines(config).items()}
 
 
-def plan_constitution(tree: FileTree, templates: TemplateSet) -> FileEdit | None:
-    """Plan the constitution, copied once; an existing one is the user's, and None is returned."""
+def plan_constitution(tree: FileTree, templates: TemplateSet) -> Plan:
+    """Plan the constitution, copied once; an existing one is the user's."""
     if tree.read(CONSTITUTION) is not None:
-        return None
-    text = templates.read_file("constitution.md").encode()
-    return FileEdit(CONSTITUTION, None, text, "install: operating principles, for you to edit")
+        return Plan()
+    text, reason = templates.read_file("constitution.md"), "operating principles, for you to edit"
+    return Plan((FileEdit(CONSTITUTION, None, text.encode(), f"install: {reason}"),))
 
 
 def _offer_new_text(
     file: ManagedFile, tree: FileTree, fresh: bytes, version: int, state: CheckoutState
-) -> RefreshResult:
+) -> tuple[Plan, CheckoutState]:
     if not file.offer:
         hint = "delete it and run `cub init` to get cub's version"
         warning = PlanWarning("kept as you wrote it", file.path, None, hint)
-        return RefreshResult(state.with_offer(file.path, version), warning=warning)
+        return Plan((), (warning,)), state.with_offer(file.path, version)
     old = tree.read(file.offer_path)
     if old is not None and not is_intact(old):
         hint = "you edited it: move it elsewhere, and cub writes its new version there"
         warning = PlanWarning("left unchanged", file.offer_path, None, hint)
-        return RefreshResult(state, warning=warning)
+        return Plan((), (warning,)), state
     reason = f"offer v{version}: you edited {file.path}"
     edit = FileEdit(file.offer_path, old, fresh, reason, is_local=True)
     message = f"your edited version is kept; v{version} is in {file.offer_path}"
     hint = "copy what you want from it, then delete it"
     warning = PlanWarning(message, file.path, hint=hint)
-    new_state = state.with_offer(file.path, version)
-    return RefreshResult(new_state, edit if old != fresh else None, warning)
+    edits = (edit,) if old != fresh else ()
+    return Plan(edits, (warning,)), state.with_offer(file.path, version)
 
 
 def is_intact(data: bytes) -> bool:

@@ -131,8 +131,8 @@ def _make_rule_row(state: ProjectState) -> FileStatus:
     if not row.state.startswith("current"):
         return row
     body, local_state = state.render_spec(state.specs[path]), state.local_state
-    result = refresh_managed_file(CURSOR_RULE, state.project, state.templates, local_state, body)
-    return replace(row, state="stale") if result.edit else row
+    plan, _ = refresh_managed_file(CURSOR_RULE, state.project, state.templates, local_state, body)
+    return row if plan.is_empty else replace(row, state="stale")
 
 
 def _make_managed_file_row(project_state: ProjectState, path: str) -> FileStatus:

@@ -16,6 +16,7 @@ from cub.config_edit.nodes import ConfigNode, MappingEntry, Scalar, parse_scalar
 from cub.config_edit.yaml_events import YamlSyntaxError, is_event, iter_yaml_events
 from cub.errors import CubError
 from cub.source_text import SourceText
+from cub.text import truncate_text
 
 MAX_YAML_LEVELS = 32
 MAX_YAML_VALUES = 10_000
@@ -24,7 +25,7 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 def parse_yaml(source: SourceText) -> ConfigNode | None:
     """Return the one document of a text; None if there is nothing in it."""
-    if not source.text.strip(" \n"):  # no file, or an empty one: the parser is slow to import
+    if not source.text.strip(" \t\r\n"):  # no file, or an empty one: the parser is slow to import
         return None
     reading = _Reading(source, iter_yaml_events(source.text))
     try:
@@ -72,7 +73,9 @@ class _Reading:
         self._count(1, level)
         if event.tag is not None:
             tag = re.search(r"!\S*", self.source.text[self.at :])
-            raise self._error(f"tags such as {_truncate(tag[0] if tag else '!')} are not supported")
+            raise self._error(
+                f"tags such as {truncate_text(tag[0], 40) if tag else '!'} are not supported"
+            )
         if event.anchor is not None:
             self.anchors[event.anchor] = None  # until it ends, no alias can mean it
         if is_event(event, "Scalar"):
@@ -98,7 +101,7 @@ class _Reading:
         if node is None:
             inside = event.anchor in self.anchors
             why = "is inside the value that it repeats" if inside else "has no anchor before it"
-            raise self._error(f"the alias *{_truncate(event.anchor)} {why}")
+            raise self._error(f"the alias *{truncate_text(event.anchor, 40)} {why}")
         values, levels = _measure(node)
         self._count(values, level - 1 + levels)
         return replace(node, start=event.start_mark.index, end=event.end_mark.index, is_alias=True)
@@ -146,12 +149,12 @@ class _Reading:
             raise self._error("a key must be a string")
         key = self._node(event, 1)
         if not isinstance(key.value, str):
-            key_text = _truncate(self.source.text[key.start : key.end])
+            key_text = truncate_text(self.source.text[key.start : key.end], 40)
             hint = f'write it as "{key_text}"' if key_text else "write a key before the colon"
             raise self._error(f"the key {key_text!r} is not a string", hint)
         if key.value in entries:
             line = self.source.get_line_number(entries[key.value].key.start)
-            raise self._error(f"the key {_truncate(key.value)!r} is already on line {line}")
+            raise self._error(f"the key {truncate_text(key.value, 40)!r} is already on line {line}")
         return key
 
 
@@ -160,10 +163,6 @@ def _measure(node: ConfigNode) -> tuple[int, int]:
     parts = [_measure(part) for part in (*node.items, *(entry.value for entry in node.entries))]
     values = 1 + len(node.entries) + sum(count for count, _ in parts)
     return values, 1 + max((levels for _, levels in parts), default=0)
-
-
-def _truncate(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 _PLAIN = re.compile(r"[\w./](?:[\w./+=@%^~-]| (?=[\w./-]))*")

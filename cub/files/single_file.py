@@ -25,7 +25,7 @@ def read_single_file(path: Path, display_path: str) -> bytes | None:
 
     `display_path` is for messages.
     """
-    real = _follow_links(path)
+    real = Path(os.path.realpath(path))
     try:
         return read_file(real.parent, real.name, display_path)
     except CubError as error:
@@ -43,7 +43,7 @@ def replace_single_file(
 
     Raises CubError, with the file as it was, if it has changed since or can't be written.
     """
-    disk, real = disk or Disk(), _follow_links(path)
+    disk, real = disk or Disk(), Path(os.path.realpath(path))
     temp = make_temp_path(real)
     remove_stale_temps(real.parent)
     if read_single_file(path, display_path) != before:
@@ -76,7 +76,3 @@ def _put_in_place(temp: Path, real: Path, before: bytes | None, disk: Disk) -> N
             disk.overwrite(real, before)
             raise
         disk.unlink(temp)
-
-
-def _follow_links(path: Path) -> Path:
-    return Path(os.path.realpath(path))

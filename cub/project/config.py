@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from cub.config_edit.config_text import parse_config_text
 from cub.config_edit.nodes import ConfigNode, MappingEntry
 from cub.config_edit.yaml_text import parse_yaml
 from cub.edit.plan import PlanWarning
@@ -57,9 +56,7 @@ def parse_config(data: bytes | None, *, version: str, schema: int = CONFIG_SCHEM
     Raises CubError with `file:line:column` and the key for a syntax error, a wrong type, a target
     outside the project, a `requires-cub` that excludes `version`, or a newer schema.
     """
-    if data is None or not data.strip():
-        return ProjectConfig()
-    source = decode_source(data, CONFIG_FILE)
+    source = decode_source(data or b"", CONFIG_FILE)
     root = parse_yaml(source)
     _require_known(root, source, version, schema)
     layer = parse_layer(root, source)
@@ -78,14 +75,6 @@ def parse_config(data: bytes | None, *, version: str, schema: int = CONFIG_SCHEM
         warnings=tuple(layer.warnings),
         has_targets="targets" in values,
     )
-
-
-def parse_config_tree(data: bytes, path: str) -> Any:
-    """Return the file's values; None for a file that has none.
-
-    Raises CubError as `parse_config` does for what is not YAML, or not YAML that cub reads.
-    """
-    return parse_config_text(data, path).python_value
 
 
 def _require_known(root: ConfigNode | None, source: SourceText, version: str, schema: int) -> None:

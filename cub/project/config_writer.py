@@ -15,7 +15,7 @@ from cub.config_edit.string_list import ListLocation, edit_string_list, read_str
 from cub.config_edit.value_edits import set_value
 from cub.errors import CubError
 from cub.project import config as config_file
-from cub.project.config import CONFIG_FILE, parse_config_tree
+from cub.project.config import CONFIG_FILE
 from cub.project.migrations import MigrationStep
 from cub.project.targets import normalize_target
 
@@ -41,7 +41,7 @@ def set_config_value(
     Raises CubError for a file that can't be read, and as `set_value` does.
     """
     config = parse_config_text(data or b"", path)
-    return set_value(config, tuple(key.split(".")), _to_plain(value))
+    return set_value(config, tuple(key.split(".")), value)
 
 
 def set_targets(data: bytes | None, targets: Sequence[str]) -> bytes:
@@ -58,7 +58,7 @@ def set_targets(data: bytes | None, targets: Sequence[str]) -> bytes:
 
 def get_config_value(data: bytes | None, key: str) -> Any:
     """Return the value of a dotted key in config.yaml; UNSET if it has none."""
-    node = parse_config_tree(data, CONFIG_FILE) if data and data.strip() else None
+    node = parse_config_text(data or b"", CONFIG_FILE).python_value
     for name in key.split("."):
         if node is None:
             return UNSET
@@ -100,13 +100,6 @@ def import_json_settings(
         if not _is_same_json(current, value):
             unmapped_keys.append(key)
     return JsonImport(config, tuple(unmapped_keys))
-
-
-def _to_plain(value: Any) -> Any:
-    """Return tuples as lists, all the way down."""
-    if isinstance(value, dict):
-        return {str(key): _to_plain(item) for key, item in value.items()}
-    return [_to_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _try_set(config: bytes | None, key: str, value: object, schema: int) -> bytes | None:

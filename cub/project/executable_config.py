@@ -20,7 +20,7 @@ from cub.config_edit.string_list import ListLocation, read_string_list
 from cub.errors import CubError
 from cub.git.tool_artifacts import TOOL_FOLDERS
 from cub.git.worktree import find_toplevel
-from cub.project.config import CONFIG_FILE, parse_config_tree
+from cub.project.config import CONFIG_FILE
 
 ExecutableKind = Literal["command", "hook", "bootstrap", "agent file", "agent setting"]
 
@@ -127,7 +127,7 @@ def list_config_commands(
     The keys of `omit` are left out, those of profiles, too: here, as an agent or a profile may have
     any name, also that of a key. Raises CubError for a file that can't be read.
     """
-    tree = parse_config_tree(data, path) if data and data.strip() else None
+    tree = parse_config_text(data or b"", path).python_value
     try:
         commands = dict(_list_overlay_commands(tree, "", omit))
         for name, overlay in _iter_entries(_get_value(tree, "profiles")):

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from cub.config_edit.config_text import parse_config_text
 from cub.errors import CubError
-from cub.project.config import CONFIG_FILE, ProjectConfig, parse_config, parse_config_tree
+from cub.project.config import CONFIG_FILE, ProjectConfig, parse_config
 from cub.source_text import MAX_CONFIG_BYTES
 from tests.examples import few_examples
 from tests.project.hostile import BOMB, HARMLESS, HOSTILE
@@ -84,7 +85,7 @@ def test_the_limit_is_told_and_is_the_last_size_that_is_read() -> None:
 
 def test_the_tree_for_edits_is_guarded_in_the_same_way() -> None:
     with pytest.raises(CubError, match="more than 10,000 values"):
-        parse_config_tree(BOMB, "x.yaml")
+        parse_config_text(BOMB, "x.yaml")
 
 
 @given(st.binary(max_size=60))
@@ -105,7 +106,7 @@ def test_what_looks_like_yaml_is_read_or_refused(text: str) -> None:
 def _read_both_ways(data: bytes) -> None:
     for read in (
         lambda: parse_config(data, version="0.1.0"),
-        lambda: parse_config_tree(data, CONFIG_FILE),
+        lambda: parse_config_text(data, CONFIG_FILE),
     ):
         error = _error(read)
         assert error is None or error.where.startswith(f"{CONFIG_FILE}:")

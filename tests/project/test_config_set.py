@@ -76,7 +76,7 @@ def test_a_value_is_set_and_nothing_else_changes(
     [
         ("schema", 3, "schema: 3\n"),
         ("run.budget.usd", 2.5, "run:\n  budget:\n    usd: 2.5\n"),
-        ("targets", ("AGENTS.md", "@a/AGENTS.md"), 'targets: [AGENTS.md, "@a/AGENTS.md"]\n'),
+        ("targets", ["AGENTS.md", "@a/AGENTS.md"], 'targets: [AGENTS.md, "@a/AGENTS.md"]\n'),
         ("on", "off", '"on": "off"\n'),
         ("true", "1", '"true": "1"\n'),
     ],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.project import config
+from cub.config_edit.config_text import parse_config_text
 from cub.project.config import parse_config
 from cub.project.config_writer import import_json_settings, parse_json_settings, set_targets
 from cub.project.migrations import MigrationStep
@@ -91,7 +91,7 @@ def adopted(tree: dict[str, Any], before: str = "") -> tuple[Any, tuple[str, ...
     found = import_json_settings(tree, STEP, before.encode() or None, 1)
     text = found.config or b""
     return json.loads(
-        json.dumps(config.parse_config_tree(text, "x"))
+        json.dumps(parse_config_text(text, "x").python_value)
     ) if text else None, found.unmapped_keys
 
 

@@ -117,8 +117,8 @@ def plan_git_files(project: Project) -> Plan:
     from cub.prompt.templates import load_shipped_templates
 
     templates, state = load_shipped_templates(), CheckoutState()
-    edits = (refresh_managed_file(file, project, templates, state).edit for file in GIT_FILES)
-    return Plan(tuple(filter(None, edits)))
+    plans = (refresh_managed_file(file, project, templates, state)[0] for file in GIT_FILES)
+    return Plan(tuple(edit for plan in plans for edit in plan.edits))
 
 
 def _list_new_files(root: Path) -> list[str]:
