@@ -50,9 +50,9 @@ def apply_plan(plan: Plan, lock: ProjectLock, disk: Disk | None = None) -> None:
         raise CubError("changed while cub was writing: left as it is", where=unwritten[0].path)
 
 
-def require_applicable(plan: Plan, lock: ProjectLock, disk: Disk | None = None) -> None:
+def require_applicable(plan: Plan, lock: ProjectLock) -> None:
     """Raise CubError if `plan` can be seen to fail now; write nothing."""
-    _make_steps(plan, lock.root, disk or Disk())
+    _make_steps(plan, lock.root, Disk())
 
 
 def _make_steps(plan: Plan, root: Path, disk: Disk) -> list[JournalStep]:

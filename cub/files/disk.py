@@ -16,15 +16,11 @@ _CHUNK_SIZE = 1 << 20
 _BINARY = getattr(os, "O_BINARY", 0)  # Windows would translate line endings otherwise
 
 
-def _ignore_step(operation: str, path: Path) -> None:
-    pass
-
-
 class Disk:
     """Write so that all is on disk when a method returns; `before` is called for each step."""
 
     def __init__(
-        self, before: Callable[[str, Path], None] = _ignore_step, chunk: int = _CHUNK_SIZE
+        self, before: Callable[[str, Path], None] = lambda *_: None, chunk: int = _CHUNK_SIZE
     ) -> None:
         self._before = before
         self._chunk = chunk

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -102,14 +102,14 @@ def require_lock_file(path: Path, where: str) -> None:
 def _acquire_lock(path: Path, wait: LockWaitPolicy, disk: Disk) -> BaseFileLock:
     from filelock import FileLock, Timeout
 
-    waiter = LockWaiter(path, wait)
+    pauses = _pause_between_tries(path, wait)
     while True:
         _make_folder(path.parent, disk)
         try:
             return FileLock(path).acquire(blocking=False).lock
         except (Timeout, FileNotFoundError):
             # A holder has it, or has removed an empty .cub/ between our two calls: try again.
-            waiter.pause()
+            next(pauses)
         except OSError as error:
             where = LOCK_FILE if os.path.lexists(path) else ".cub"
             raise make_os_error(error, where, "cannot be written") from error
@@ -163,31 +163,24 @@ class LockWaitPolicy:
     sleep: Callable[[float], None] = time.sleep
 
 
-@dataclass(slots=True)
-class LockWaiter:
-    """Wait for the lock at `path`; each new holder is progress and restarts the time."""
+def _pause_between_tries(path: Path, wait: LockWaitPolicy) -> Iterator[None]:
+    """Wait a moment at each step; CubError if the time is over.
 
-    path: Path
-    policy: LockWaitPolicy
-    started_at: float = field(init=False)
-    holder_since: float = field(init=False)
-    holder_mark: StatSignature | None = None
-    has_informed: bool = False
-
-    def __post_init__(self) -> None:
-        self.started_at = self.holder_since = self.policy.clock()
-
-    def pause(self) -> None:
-        """Wait a moment; CubError if the time is over."""
-        now, mark = self.policy.clock(), _read_mark(self.path)
-        if mark not in (None, self.holder_mark):
-            self.holder_mark, self.holder_since = mark, now
-        if now - self.holder_since >= self.policy.limit:
-            raise _make_busy_error(_read_holder(self.path))
-        if not self.has_informed and now - self.started_at >= _NOTICE_SECONDS:
-            self.has_informed = True
-            get_message_sink().inform(f"Waiting for {_read_holder(self.path) or 'another cub'}")
-        self.policy.sleep(_POLL_SECONDS)
+    Each new holder of the lock at `path` is progress and restarts the time.
+    """
+    started_at = holder_since = wait.clock()
+    holder, has_informed = None, False
+    while True:
+        now, mark = wait.clock(), _read_mark(path)
+        if mark not in (None, holder):
+            holder, holder_since = mark, now
+        if now - holder_since >= wait.limit:
+            raise _make_busy_error(_read_holder(path))
+        if not has_informed and now - started_at >= _NOTICE_SECONDS:
+            has_informed = True
+            get_message_sink().inform(f"Waiting for {_read_holder(path) or 'another cub'}")
+        wait.sleep(_POLL_SECONDS)
+        yield
 
 
 def _make_busy_error(holder: str) -> CubError:

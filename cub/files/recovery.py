@@ -96,7 +96,9 @@ def finish_change(journal: Journal) -> list[JournalStep]:
     except OSError as error:
         _roll_back(journal, error)
     try:
-        _clean_up(journal)
+        _remove_temps(journal)
+        _remove_empty_folders(journal)
+        journal.remove()
     except OSError as error:
         raise CubError(
             f"everything is written, but cleaning up failed: {describe_os_error(error)}",
@@ -303,13 +305,6 @@ def _sync_targets(journal: Journal) -> None:
     for folder in sorted({(journal.root / step.target).parent for step in journal.steps}):
         if folder.is_dir():
             journal.disk.sync_folder(folder)
-
-
-def _clean_up(journal: Journal) -> None:
-    """Remove the old files, folders that deletions left empty, and the journal."""
-    _remove_temps(journal)
-    _remove_empty_folders(journal)
-    journal.remove()
 
 
 def _remove_temps(journal: Journal, excluded_paths: Collection[str] = ()) -> None:

@@ -132,8 +132,8 @@ FILES = list_mutations(
                 "tests/files/test_order.py",
             ),
             "the journal goes before temporary files do": (
-                "    _remove_temps(journal)\n    _remove_empty_folders(journal)\n    journal.remove()\n",
-                "    journal.remove()\n    _remove_temps(journal)\n    _remove_empty_folders(journal)\n",
+                "        _remove_temps(journal)\n        _remove_empty_folders(journal)\n        journal.remove()\n",
+                "        journal.remove()\n        _remove_temps(journal)\n        _remove_empty_folders(journal)\n",
                 "tests/files/test_crash.py",
             ),
             "the old text of a file that somebody changed is dropped": (
@@ -171,8 +171,8 @@ FILES = list_mutations(
                 "        disk.make_folder(folder)\n",
             ),
             "a new holder of the lock is no progress": (
-                "self.holder_mark, self.holder_since = mark, now",
-                "self.holder_mark = mark",
+                "holder, holder_since = mark, now",
+                "holder = mark",
                 "tests/files/test_lock_lock_wait.py",
             ),
         },
