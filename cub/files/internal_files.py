@@ -1,13 +1,11 @@
-"""Read and write files that only cub uses and can recreate, such as caches."""
+"""Write files that only cub uses and can recreate, such as caches."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from cub.files.disk import Disk
 from cub.files.temporary_files import open_temp_file
@@ -26,15 +24,6 @@ def write_now(write: CacheWrite) -> None:
     the disk space that they need, nor appear in a project that the command refuses.
     """
     write()
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Return the mapping in a JSON file; {} if it is missing or broken."""
-    try:
-        values = json.loads(path.read_bytes())
-    except READ_ERRORS:
-        return {}
-    return values if isinstance(values, dict) else {}
 
 
 def replace_file(path: Path, chunks: Iterable[bytes], *, is_lasting: bool = False) -> None:

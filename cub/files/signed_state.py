@@ -18,6 +18,7 @@ from typing import Any
 from cub.errors import CubError
 from cub.files.internal_files import replace_file
 from cub.files.temporary_files import open_temp_file
+from cub.json_values import parse_object
 from cub.text import describe_os_error
 
 KEY_FILE = "key"
@@ -54,13 +55,9 @@ def read_signed(path: Path) -> dict[str, Any]:
         if not path.is_file() or path.stat().st_size > _MAX_FILE_SIZE:
             return {}
         data, _, signature = path.read_bytes().rstrip(b"\n").rpartition(b"\n")
-        key = _read_key()
-        if not key or not compare_digest(signature, _sign(_name_place(path), data, key)):
-            return {}
-        tree = json.loads(data)
-    except (OSError, ValueError, RecursionError):
+        return parse_object(data) if _is_signed(path, data, signature) else {}
+    except OSError:
         return {}
-    return tree if isinstance(tree, dict) else {}
 
 
 def write_signed(path: Path, tree: dict[str, Any], *, is_lasting: bool = True) -> None:
@@ -87,11 +84,9 @@ def read_signed_line(path: Path, line: bytes) -> bytes:
     """Return the data of a line in the file at `path`; b"" if cub didn't sign it for there."""
     data, _, signature = line.rpartition(b"\t")
     try:
-        key = _read_key()
-        is_signed = key and compare_digest(signature, _sign(_name_place(path), data, key))
+        return data if _is_signed(path, data, signature) else b""
     except (OSError, CubError):
         return b""
-    return data if is_signed else b""
 
 
 def make_private_folder(folder: Path) -> None:
@@ -116,6 +111,11 @@ def _name_place(path: Path) -> bytes:
     folder = find_state_folder()
     is_state = path.is_relative_to(folder)
     return os.fsencode(path.relative_to(folder).as_posix() if is_state else path.as_posix())
+
+
+def _is_signed(path: Path, data: bytes, signature: bytes) -> bool:
+    key = _read_key()
+    return bool(key) and compare_digest(signature, _sign(_name_place(path), data, key))
 
 
 def _sign(place: bytes, data: bytes, key: bytes) -> bytes:

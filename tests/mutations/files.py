@@ -92,8 +92,8 @@ FILES = list_mutations(
         },
         "cub/files/signed_state.py": {
             "any journal is believed": (
-                '    return data if is_signed else b""\n',
-                "    return data or line\n",
+                'return data if _is_signed(path, data, signature) else b""\n',
+                "return data or line\n",
                 "tests/files/test_journal.py",
             ),
             "a signature counts for any place": (
@@ -101,8 +101,8 @@ FILES = list_mutations(
                 'return b""',
             ),
             "a file of the state counts with any signature": (
-                "if not key or not compare_digest(signature, _sign(_name_place(path), data, key)):",
-                "if not key or not signature:",
+                "return parse_object(data) if _is_signed(path, data, signature) else {}",
+                "return parse_object(data) if signature else {}",
             ),
         },
         "cub/files/recovery.py": {

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 from cub.actions.run.run_folders import STATUS_FILE, RunFolder, write_json
 from cub.checks.terminal_text import to_plain_text
-from cub.files.internal_files import read_json
+from cub.files.read_files import read_small_file
+from cub.json_values import parse_object
 from cub.masking import mask_text
 from cub.store.events import (
     ATTEMPT_END,
@@ -31,6 +32,7 @@ from cub.store.events import (
 from cub.text import truncate_text
 from cub.tokens import TokenUsage
 
+_MAX_STATUS = 64 << 20  # bytes
 MAX_LAST_LINE = 160  # characters
 _MAX_READ = 2_000  # characters of a line
 _MAX_DOING = 120  # characters of what an agent does
@@ -297,5 +299,5 @@ def save_status(
 
 def read_status(folder: RunFolder) -> RunStatus:
     """Return the status that a run wrote last, masked: an agent may have changed the file."""
-    tree = mask_event(read_json(folder.state / STATUS_FILE))
+    tree = mask_event(parse_object(read_small_file(folder.state, STATUS_FILE, _MAX_STATUS)))
     return RunStatus.from_json({**tree, "run": folder.id})
