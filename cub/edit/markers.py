@@ -92,6 +92,8 @@ _BEGIN = re.compile(
     rb" {0,3}<!--[ \t]+BEGIN[ \t]+CUB[ \t]+MANAGED[ \t]+SECTION[ \t]+v([0-9]{1,9})[ \t]+-->[ \t]*"
 )
 _END = re.compile(rb" {0,3}<!--[ \t]+END[ \t]+CUB[ \t]+MANAGED[ \t]+SECTION[ \t]+-->[ \t]*")
+# What a line of an HTML block (CommonMark 4.6) opens or ends.
+_TOKEN = re.compile(rb"<!--|-->|<(/?)(?:pre|script|style|textarea)\b", re.IGNORECASE)
 _MAX_DESCRIBED_MARKERS = 20
 
 
@@ -132,11 +134,21 @@ def filter_html_lines(document: Document, lines: Iterable[int]) -> set[int]:
 
 
 def _filter_free_lines(document: Document, block: range, numbers: set[int]) -> set[int]:
-    free, html = set[int](), HtmlBlockState()
+    """Return those of `numbers` that are in nothing that began in an earlier line of the block."""
+    start = document.get_line(block.start).lstrip(b" ")
+    if start.startswith((b"<?", b"<!")) and not start.startswith(b"<!--"):
+        return numbers & {block.start}
+    free, in_comment, raw_elements = set[int](), False, 0
     for number in block:
-        if number in numbers and not html.is_open:
+        if number in numbers and not in_comment and raw_elements <= 0:
             free.add(number)
-        html.feed_line(document.get_line(number))
+        for token in _TOKEN.finditer(document.get_line(number)):
+            if in_comment:
+                in_comment = token[0] != b"-->"
+            elif token[0] == b"<!--":
+                in_comment = True
+            elif token[0] != b"-->":
+                raw_elements += -1 if token[1] else 1
     return free
 
 
@@ -206,35 +218,3 @@ def _describe_fault(markers: list[Marker]) -> str:
     if kinds.startswith("E") and "B" in kinds:
         return "END marker before the BEGIN marker"
     return "END marker without a BEGIN marker"
-
-
-_TOKEN = re.compile(rb"<!--|-->|<(/?)(?:pre|script|style|textarea)\b", re.IGNORECASE)
-
-
-class HtmlBlockState:
-    """Hold the state after the lines fed so far, of one CommonMark HTML block (4.6)."""
-
-    def __init__(self) -> None:
-        self._first = True
-        self._instruction = False
-        self._comment = False
-        self._raw = 0
-
-    @property
-    def is_open(self) -> bool:
-        """Tell whether what follows is inside something that began earlier in the block."""
-        return self._instruction or self._comment or self._raw > 0
-
-    def feed_line(self, line: bytes) -> None:
-        """Advance by one line."""
-        if self._first:
-            start = line.lstrip(b" ")
-            self._instruction = start.startswith((b"<?", b"<!")) and not start.startswith(b"<!--")
-            self._first = False
-        for token in _TOKEN.finditer(line):
-            if self._comment:
-                self._comment = token[0] != b"-->"
-            elif token[0] == b"<!--":
-                self._comment = True
-            elif token[0] != b"-->":
-                self._raw += -1 if token[1] else 1

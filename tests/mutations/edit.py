@@ -132,8 +132,8 @@ EDIT = list_mutations(
         },
         "cub/edit/markers.py": {
             "markers in a longer comment count": (
-                "if number in numbers and not html.is_open:",
-                "if number in numbers:",
+                "if number in numbers and not in_comment and raw_elements <= 0:",
+                "if number in numbers and raw_elements <= 0:",
             ),
             "a conflict that overlaps the section is overlooked": (
                 "if conflicts := find_overlapping_conflicts(document, markers[0].line, markers[-1].line):",
@@ -144,8 +144,8 @@ EDIT = list_mutations(
                 "if [marker.version is None for marker in markers][:2] == [False, True]:",
             ),
             "the end of a raw element opens another one": (
-                "self._raw += -1 if token[1] else 1",
-                "self._raw += 1",
+                "raw_elements += -1 if token[1] else 1",
+                "raw_elements += 1",
             ),
             "their side of a conflict has git's closing line": (
                 "self.middle + 1, self.end - 1)",
