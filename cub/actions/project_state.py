@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from posixpath import basename, dirname
 
 from cub.actions.managed_files import CONSTITUTION, INLINED_FILES, MANAGED_FILES, MAP, RUNLOOP
@@ -101,8 +102,8 @@ class ProjectState:
             return ()
         if is_fully_managed(file.path) or parse_file_header(file.document.data):
             return ()
-        bodies = list_released_bodies(self.templates, self.get_spec(file))
-        return find_unmarked_sections(file.document, bodies)
+        load_bodies = partial(list_released_bodies, self.templates, self.get_spec(file))
+        return find_unmarked_sections(file.document, load_bodies)
 
     def find_fault(self, file: InstructionFile) -> CubError | None:
         """Return why one file's section can't be written, or None.

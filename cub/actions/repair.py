@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 from cub.actions.plan_warnings import add_flag_warnings
 from cub.actions.project_state import (
@@ -90,10 +90,10 @@ def _inspect_file(state: ProjectState, files: Sequence[InstructionFile]) -> Brok
     document, real = _read_document(state, file), file.real_path
     assert document is not None
     fault = file.error or make_unmarked_error(document, state.find_unmarked_sections(file))
-    bodies = list_released_bodies(state.templates, state.get_spec(file))
+    load_bodies = partial(list_released_bodies, state.templates, state.get_spec(file))
     try:
         recognize = make_recognizer(state, names[0], real)
-        choices = list_repair_choices(document, recognize, bodies)
+        choices = list_repair_choices(document, recognize, load_bodies)
         return BrokenFile(names, real, document, fault, _drop_downgrades(state, document, choices))
     except CubError as error:
         return BrokenFile(names, real, document, error)
@@ -197,11 +197,9 @@ def make_repair_report(
     return RepairReport(tuple(broken), tuple(choices), tuple(warnings))
 
 
-def plan_repair(
-    project: Project, number: int, paths: Sequence[str] = (), templates: TemplateSet | None = None
-) -> Plan:
+def plan_repair(project: Project, number: int, paths: Sequence[str] = ()) -> Plan:
     """Return the plan of one choice."""
-    choices = {choice.n: choice for choice in make_repair_report(project, paths, templates).choices}
+    choices = {choice.n: choice for choice in make_repair_report(project, paths).choices}
     if number not in choices:
         available = f"choose from 1 to {len(choices)}" if choices else "nothing to repair"
         message = f"unknown choice {number}: {available}"

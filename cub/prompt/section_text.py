@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import product
 from typing import Literal
 
 from cub.edit.digests import matches_digest
 from cub.edit.document import normalize_lines
 from cub.edit.repair.similar_text import ReleasedBody
-from cub.edit.repair.unmarked_sections import ReleasedBodies
 from cub.prompt.templates import TemplateSet
 
 _TEMPLATES: tuple[Literal["agents", "claude", "gemini"], ...] = ("agents", "claude", "gemini")
@@ -69,27 +68,16 @@ def recognize_section(
     return None
 
 
-def list_released_bodies(templates: TemplateSet, spec: SectionSpec) -> ReleasedBodies:
+@lru_cache(maxsize=8)
+def list_released_bodies(templates: TemplateSet, spec: SectionSpec) -> tuple[ReleasedBody, ...]:
     """Return all bodies, of any version, that a file like the one with `spec` may have."""
-    return ReleasedBodies(_list_first_lines(templates), partial(_list_bodies, templates, spec))
+    return tuple(dict.fromkeys(_iter_bodies(templates, spec)))
 
 
-@lru_cache(maxsize=8)
-def _list_first_lines(templates: TemplateSet) -> frozenset[bytes]:
-    # No flag changes the first line of a template.
-    specs = (SectionSpec("nested", root=_ROOTS[0]), *(SectionSpec(name) for name in _TEMPLATES))
-    return frozenset(lines[0] for _, lines in _iter_bodies(templates, specs))
-
-
-@lru_cache(maxsize=8)
-def _list_bodies(templates: TemplateSet, spec: SectionSpec) -> tuple[ReleasedBody, ...]:
-    return tuple(dict.fromkeys(_iter_bodies(templates, _iter_alike(spec))))
-
-
-def _iter_bodies(templates: TemplateSet, specs: Iterable[SectionSpec]) -> Iterator[ReleasedBody]:
-    for version, spec in product(range(1, templates.version + 1), specs):
+def _iter_bodies(templates: TemplateSet, spec: SectionSpec) -> Iterator[ReleasedBody]:
+    for version, alike in product(range(1, templates.version + 1), _iter_alike(spec)):
         try:
-            body = render_section(templates, version, spec)
+            body = render_section(templates, version, alike)
         except LookupError:  # this version has no such template
             continue
         yield ReleasedBody(version, tuple(normalize_lines(body.encode())))

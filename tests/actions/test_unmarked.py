@@ -16,8 +16,7 @@ from cub.edit.document import Document
 from cub.edit.sections import find_section, get_bytes_outside
 from cub.errors import CubError
 from cub.project.project import Project
-from cub.prompt.section_text import SectionSpec, list_released_bodies
-from cub.prompt.templates import TemplateSet, load_shipped_templates
+from cub.prompt.templates import TemplateSet
 from tests.actions.helpers import carry_out, change, init, remove, rows, settled, update, write
 from tests.actions.repairs import look, repair
 from tests.edit.broken import END
@@ -219,15 +218,6 @@ def test_a_document_that_quotes_the_section_gets_its_own(bakery: Path) -> None:
     (bakery / "AGENTS.md").write_bytes(b"# Bakery\n\n```md\n" + quoted + b"```\n")
     init(bakery)
     assert settled(bakery)
-
-
-def test_no_flag_changes_the_first_line_of_a_body() -> None:
-    """Bodies are sought by these lines."""
-    templates = load_shipped_templates()
-    for need in (SectionSpec("agents", claude=True), SectionSpec("nested", root="../AGENTS.md")):
-        released = list_released_bodies(templates, need)
-        firsts = {body.lines[0] for body in released.load_bodies()}
-        assert firsts <= released.first_lines
 
 
 def test_of_inlined_texts_the_present_ones_are_known(bakery: Path) -> None:

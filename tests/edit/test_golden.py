@@ -10,7 +10,6 @@ from markdown_it.utils import read_fixture_file
 from cub.edit.document import Document, normalize_lines
 from cub.edit.repair.marker_choices import list_repair_choices
 from cub.edit.repair.similar_text import ReleasedBody
-from cub.edit.repair.unmarked_sections import ReleasedBodies
 from cub.edit.section_writer import put_section, remove_section
 from cub.errors import CubError
 from tests.edit.readers import read_section
@@ -56,8 +55,8 @@ def test_remove(title: str, given: str, expected: str) -> None:
 
 def _offered(given: str) -> str:
     body = ReleasedBody(1, tuple(normalize_lines(BODY.encode())))
-    released = ReleasedBodies(frozenset({body.lines[0]}), lambda: [body])
-    found = list_repair_choices(Document(given.encode(), "AGENTS.md"), lambda _: None, released)
+    document = Document(given.encode(), "AGENTS.md")
+    found = list_repair_choices(document, lambda _: None, lambda: [body])
     titles = [f"{number}. {choice.title}\n" for number, choice in enumerate(found, 1)]
     return "".join([*titles, "---\n", found[0].data.decode()]) if found else ""
 

@@ -17,8 +17,7 @@ from cub.edit.repair.conflict_choices import RecognizeBody, list_conflict_choice
 from cub.edit.repair.repair_choice import RepairChoice, make_end_line, rebuild_document
 from cub.edit.repair.section_regions import SectionRegion, find_header_lines, find_regions
 from cub.edit.repair.unmarked_sections import (
-    NO_RELEASED_BODIES,
-    ReleasedBodies,
+    LoadBodies,
     find_unmarked_sections,
     list_unmarked_choices,
 )
@@ -31,19 +30,17 @@ _KINDS = {"<!-": "comment", "```": "code fence", "~~~": "code fence"}
 
 
 def list_repair_choices(
-    document: Document,
-    recognize: RecognizeBody,
-    released_bodies: ReleasedBodies = NO_RELEASED_BODIES,
+    document: Document, recognize: RecognizeBody, load_bodies: LoadBodies = tuple
 ) -> list[RepairChoice]:
     """List the repairs of `document`, best first; none if it is well formed.
 
-    `recognize` returns the text that cub once wrote for a section that a user edited; by
-    `released_bodies`, a section without markers is recognized. Raises CubError for a conflict
-    that has to be resolved by hand.
+    `recognize` returns the text that cub once wrote for a section that a user edited; by the
+    released bodies, a section without markers is recognized. Raises CubError for a conflict that
+    has to be resolved by hand.
     """
     markers = find_markers(document)
     if not markers:
-        return list_unmarked_choices(document, find_unmarked_sections(document, released_bodies))
+        return list_unmarked_choices(document, find_unmarked_sections(document, load_bodies))
     if conflicts := find_overlapping_conflicts(document, markers[0].line, markers[-1].line):
         try:
             return list_conflict_choices(document, conflicts, recognize)

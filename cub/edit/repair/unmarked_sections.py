@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -26,14 +26,7 @@ _PROVEN = "every line of it is as cub wrote it"
 _SIMILAR = "every line stays; `cub update` then shows the edit"
 
 
-class ReleasedBodies(NamedTuple):
-    """Hold the first lines of released bodies, and a function that loads all bodies."""
-
-    first_lines: frozenset[bytes] = frozenset()
-    load_bodies: Callable[[], Sequence[ReleasedBody]] = tuple
-
-
-NO_RELEASED_BODIES = ReleasedBodies()
+LoadBodies = Callable[[], Sequence[ReleasedBody]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +59,16 @@ class _Comments(NamedTuple):
     has_digest: bool
 
 
-def find_unmarked_sections(
-    document: Document, released_bodies: ReleasedBodies
-) -> list[UnmarkedSection]:
+def find_unmarked_sections(document: Document, load_bodies: LoadBodies) -> list[UnmarkedSection]:
     """Return the sections without markers, in order; none in a document that has markers.
 
-    Only the top level counts: in a fence, a quote, or a list, cub's text is the user's sample.
+    Only the top level counts: in a fence, a quote, or a list, cub's text is the user's sample. The
+    released bodies are loaded only if the document may have one.
     """
     if b"cub" not in document.data.lower() or find_markers(document):
         return []
-    headings = _find_openings(document, released_bodies)
-    comments, bodies = _find_comments(document), released_bodies.load_bodies()
+    comments, bodies = _find_comments(document), load_bodies()
+    headings = _find_openings(document, {body.lines[0] for body in bodies})
     sections = _find_exact_sections(document, comments, headings, bodies)
     if not any(part.is_proven for part in sections) and (
         text := find_similar_text(document, bodies)
@@ -109,10 +101,10 @@ def _find_exact_sections(
     return sections
 
 
-def _find_openings(document: Document, released: ReleasedBodies) -> list[int]:
-    candidates = {n for opening in released.first_lines for n in document.find_lines_with(opening)}
+def _find_openings(document: Document, first_lines: Collection[bytes]) -> list[int]:
+    candidates = {n for opening in first_lines for n in document.find_lines_with(opening)}
     lines = sorted(candidates)
-    lines = [n for n in lines if normalize_line(document.get_line(n)) in released.first_lines]
+    lines = [n for n in lines if normalize_line(document.get_line(n)) in first_lines]
     headings, piece, boundaries = set[int](), range(0), document.boundaries
     for line in lines:
         if line not in piece:

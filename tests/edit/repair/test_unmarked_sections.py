@@ -13,8 +13,7 @@ from cub.edit.repair.marker_choices import list_repair_choices
 from cub.edit.repair.repair_choice import RepairChoice
 from cub.edit.repair.similar_text import ReleasedBody
 from cub.edit.repair.unmarked_sections import (
-    NO_RELEASED_BODIES,
-    ReleasedBodies,
+    LoadBodies,
     UnmarkedSection,
     find_unmarked_sections,
 )
@@ -27,24 +26,25 @@ from tests.edit.strategies import ANYTHING, BODY, ENDS, PROSE
 from tests.examples import few_examples
 
 LONGER = BODY + "\nFor Claude Code.\n"
-RELEASED = ReleasedBodies(
-    frozenset({b"## Cub Integration"}),
-    lambda: [
-        ReleasedBody(version, tuple(normalize_lines(body.encode())))
-        for version, body in ((1, BODY), (2, NEXT), (1, LONGER), (3, BODY))
-    ],
-)
+RELEASED = [
+    ReleasedBody(version, tuple(normalize_lines(body.encode())))
+    for version, body in ((1, BODY), (2, NEXT), (1, LONGER), (3, BODY))
+]
 IN = inside()
 HEAD = IN[: IN.index("\n##")]
 NOTES = "".join(HEAD.splitlines(keepends=True)[:2])
 BARE = "## Cub Integration\n\n- Work on one task.\n"
 
 
-def _found(text: str, released: ReleasedBodies = RELEASED) -> list[UnmarkedSection]:
+def _load_released() -> list[ReleasedBody]:
+    return RELEASED
+
+
+def _found(text: str, released: LoadBodies = _load_released) -> list[UnmarkedSection]:
     return find_unmarked_sections(Document(text.encode(), "AGENTS.md"), released)
 
 
-def _choices(text: str | bytes, released: ReleasedBodies = RELEASED) -> list[RepairChoice]:
+def _choices(text: str | bytes, released: LoadBodies = _load_released) -> list[RepairChoice]:
     data = text if isinstance(text, bytes) else text.encode()
     return list_repair_choices(Document(data, "AGENTS.md"), lambda _: None, released)
 
@@ -56,7 +56,7 @@ def _left(text: str) -> list[str]:
 def test_the_digest_line_tells_how_far_cubs_text_goes() -> None:
     other = IN.replace("one task", "my task")
     mine = inside(body=BODY.replace("one", "my"))
-    assert _found(TEXT + "\n" + mine + TEXT, NO_RELEASED_BODIES) == [UnmarkedSection(2, 6, 9)]
+    assert _found(TEXT + "\n" + mine + TEXT, list) == [UnmarkedSection(2, 6, 9)]
     assert _found(TEXT + "\n" + other + TEXT) == [UnmarkedSection(2, 5, 5, is_proven=False)]
 
 
@@ -95,7 +95,7 @@ def test_what_is_a_section_without_markers(
 def test_markers_come_back_around_it() -> None:
     whole = TEXT + "\n" + section() + "\n" + TEXT
     lost = whole.replace(BEGIN, "").replace(END, "")
-    marked, dropped, kept = _choices(lost, NO_RELEASED_BODIES)
+    marked, dropped, kept = _choices(lost, list)
     assert marked.data.decode() == whole
     assert dropped.data.decode() == TEXT + "\n\n" + TEXT
     assert kept.data.decode() == TEXT + "\n" + BODY + "\n\n" + TEXT
@@ -133,7 +133,7 @@ def test_comments_of_an_edited_copy_go_with_every_choice() -> None:
 def test_a_byte_order_mark_and_windows_line_ends_stay() -> None:
     lost = BOM + (IN + TEXT).replace("\n", "\r\n").encode()
     whole = BOM + (section() + TEXT).replace("\n", "\r\n").encode()
-    assert _choices(lost, NO_RELEASED_BODIES)[0].data == whole
+    assert _choices(lost, list)[0].data == whole
 
 
 @few_examples
@@ -183,7 +183,7 @@ def test_a_sample_is_never_a_section(layers: list[Callable[..., list[str]]], end
 @given(ANYTHING)
 def test_no_file_is_too_odd(data: bytes) -> None:
     document = Document(data)
-    if not find_unmarked_sections(document, RELEASED):
+    if not find_unmarked_sections(document, _load_released):
         return
     for choice in _choices(data):
         find_section(document.replace_data(choice.data))
@@ -201,7 +201,7 @@ def test_what_was_put_and_lost_its_markers_is_found(text: bytes) -> None:
         if number not in (before.start, before.end - 1)
     )
     mark = BOM if whole.data.startswith(BOM) and not lost.startswith(BOM) else b""
-    (part,) = find_unmarked_sections(Document(mark + lost), RELEASED)
+    (part,) = find_unmarked_sections(Document(mark + lost), _load_released)
     assert part.is_proven
     assert part.start == before.start
 
