@@ -27,9 +27,8 @@ from cub.actions.text_matching import (
     split_paragraphs,
 )
 from cub.agent_profiles.agent_files import AgentFiles, AgentReading, LoadedFile
-from cub.agent_profiles.agent_profile import AgentProfile
 from cub.agent_profiles.profiles import NAMED_PROFILES
-from cub.project.agent_reading import find_agent_reading, list_loaded_files
+from cub.project.agent_reading import list_loaded_files
 from cub.project.project import Project
 from cub.tokens import estimate_tokens
 
@@ -79,27 +78,6 @@ class AgentContext:
 
     sources: Sequence[ContextSource]
     arguments: tuple[str, ...] = ()
-
-
-def list_context_sources(
-    project: Project,
-    agent: str,
-    *,
-    version: tuple[int, ...] = (),
-    environ: Mapping[str, str] | None = None,
-    arguments: Sequence[str] = (),
-    folder: str = "",
-) -> list[ContextSource]:
-    """Return the texts that a project has for agents, and how often this agent loads each.
-
-    `agent` is a name that `find_agent_reading` knows; an empty `version` is its newest one.
-    `environ` and `arguments` are the agent's; without a HOME, only the project's settings count.
-    The agent is started in a `folder` of the project.
-    """
-    files = open_agent_files(project, environ or {}, folder)
-    files = replace(files, version=version, arguments=arguments)
-    loads = list_loaded_files(find_agent_reading(agent), files)
-    return count_sources_in(list_project_texts(project, folder), loads, files)
 
 
 def prevent_repeats(
@@ -156,18 +134,10 @@ def count_sources_in(
     sources = []
     for text in texts:
         source = _count_text(text, loads, matchers, handed)
-        names = (files.shorten(one.path) for one in loads if _holds(source, matchers[id(one)]))
-        sources.append(replace(source, loaded_from=tuple(names)))
+        sources.append(replace(source, loaded_from=tuple(map(files.shorten, source.loaded_from))))
         if source.missing:
             handed.append(TextMatcher(source.missing))
     return sources
-
-
-def _holds(source: ContextSource, matcher: TextMatcher) -> bool:
-    return any(
-        count_whole(paragraphs, count_paragraphs(paragraphs, [matcher]))
-        for paragraphs in map(split_paragraphs, dict.fromkeys(source.variants))
-    )
 
 
 def _count_text(
@@ -176,14 +146,18 @@ def _count_text(
     matchers: Mapping[int, TextMatcher],
     handed: Sequence[TextMatcher],
 ) -> ContextSource:
+    """Return a text with how often it is loaded; `loaded_from` are absolute paths."""
     variants = text.variants
-    source = ContextSource(text.label, text.path, variants[0], 0, "", variants)
     split = [split_paragraphs(variant) for variant in dict.fromkeys(variants)]
+    counts = [
+        max(count_whole(one, count_paragraphs(one, [matchers[id(load)]])) for one in split)
+        for load in loads
+    ]
+    paths = tuple(load.path for load, times in zip(loads, counts, strict=True) if times)
+    source = ContextSource(text.label, text.path, variants[0], 0, "", variants, loaded_from=paths)
     cut, rest = _find_cut(text, loads)
     seen = [matchers[id(load)] for load in loads if load is not cut]
-    times = sum(
-        max(count_whole(one, count_paragraphs(one, [matcher])) for one in split) for matcher in seen
-    )
+    times = sum(times for load, times in zip(loads, counts, strict=True) if load is not cut)
     if cut:
         missing = "" if times else text.strip_imports(rest)
         return replace(source, times=times + 1, missing=missing, is_cut=bool(missing))
@@ -211,7 +185,7 @@ def _find_cut(text: ProjectText, loads: Sequence[LoadedFile]) -> tuple[LoadedFil
     return None, ""
 
 
-def list_loading_agents(project: Project) -> dict[str, tuple[AgentProfile, ...]]:
+def list_loading_agents(project: Project) -> dict[str, tuple[str, ...]]:
     """Return the known agents that load each text by themselves, in their newest versions.
 
     By path: of the instruction files at the root, of the constitution and of the map; for the last
@@ -224,14 +198,14 @@ def list_loading_agents(project: Project) -> dict[str, tuple[AgentProfile, ...]]
         if text.path in (CONSTITUTION, MAP):
             identities[text.path] |= {files.identify(part.path) for part in text.parts}
     loads = {
-        profile.name: {
+        profile.title: {
             files.identify(file.path) for file in list_loaded_files(profile.reading, files)
         }
         for profile in NAMED_PROFILES
         if profile.reading
     }
     return {
-        path: tuple(one for one in NAMED_PROFILES if loads.get(one.name, set()) & identities[path])
+        path: tuple(title for title, loaded in loads.items() if loaded & identities[path])
         for path in paths
     }
 

@@ -17,7 +17,7 @@ from cub.agent_profiles.claude import CLAUDE_READS_AGENTS_SINCE
 from cub.agent_profiles.profiles import NAMED_PROFILES, find_profile
 from cub.edit.plan import PlanWarning
 from cub.files.file_tree import FileTree
-from cub.project.agent_reading import find_claude_files
+from cub.project.agent_reading import find_agent_reading, find_claude_files
 from cub.project.project import Project, find_home
 from cub.project.targets import is_nested_target, list_reading_agents
 
@@ -32,8 +32,7 @@ def list_reader_names(state: ProjectState, paths: Sequence[str]) -> dict[str, tu
 
     Of agents that cub has no settings for, it knows only the files that they read by their names.
     """
-    loading = list_loading_agents(state.project)
-    names = {path: tuple(reading.title for reading in rows) for path, rows in loading.items()}
+    names = list_loading_agents(state.project)
     # In a directory, Claude Code reads an AGENTS.md only without a CLAUDE.md.
     is_for_claude = _CLAUDE_TITLE in names[AGENTS] and not find_claude_files(state.tree)
     others: dict[str, tuple[str, ...]] = {}
@@ -52,8 +51,7 @@ def list_reader_names(state: ProjectState, paths: Sequence[str]) -> dict[str, tu
 def warn_missed_texts(state: ProjectState) -> Iterator[PlanWarning]:
     """Yield the user's texts that agents do not load because of another file."""
     agents, claude = state.files[AGENTS], state.files[CLAUDE]
-    loading = list_loading_agents(state.project)
-    readers = {path: [reading.title for reading in loading[path]] for path in (AGENTS, CLAUDE)}
+    readers = list_loading_agents(state.project)
     is_missed = bool(agents.user_bytes) and _CLAUDE_TITLE not in readers[AGENTS]
     if is_missed and not contains_text(claude.user_bytes, agents.user_bytes):
         yield _warn_hidden_text(state.tree)
@@ -108,7 +106,7 @@ def _suggest_settings_fix(project: Project, faulty: Sequence[ContextSource]) -> 
     """Return what lets Claude Code read a file that its settings exclude, or import from a link."""
     home = find_home()
     files = open_agent_files(project, {"HOME": home.as_posix()} if home else {})
-    is_loaded = CLAUDE_PROFILE.reading.make_filter(files) if CLAUDE_PROFILE.reading else bool
+    is_loaded = find_agent_reading(CLAUDE_PROFILE.name).make_filter(files)
     paths = {name: f"{files.root}/{name}" for name in (CLAUDE, AGENTS)}
     present = {name: path for name, path in paths.items() if files.read(path)}
     if names := [name for name, path in present.items() if not is_loaded(path)]:

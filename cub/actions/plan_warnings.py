@@ -18,7 +18,7 @@ from cub.edit.plan import Plan, PlanWarning
 from cub.edit.sections import find_section_or_none
 from cub.files.file_tree import FileTree, MissingFile, PlannedTree
 from cub.git.tracked_files import filter_tracked_files, find_flagged_files
-from cub.project.agent_reading import list_loaded_files
+from cub.project.agent_reading import find_agent_reading, list_loaded_files
 from cub.project.instruction_files import InstructionFile, read_link_target, remove_duplicates
 from cub.project.project import Project
 from cub.project.targets import (
@@ -237,9 +237,8 @@ def find_cut_file(tree: FileTree, path: str) -> LoadedFile | None:
     Its limit covers all AGENTS.md files together, from the root down to the folder that it works
     in. The user's own settings don't count.
     """
-    assert CODEX.reading is not None
     files = AgentFiles(tree, folder=posixpath.dirname(path))
-    loads = list_loaded_files(CODEX.reading, files)
+    loads = list_loaded_files(find_agent_reading(CODEX.name), files)
     return next((one for one in loads if one.is_cut and files.shorten(one.path) == path), None)
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
+from cub.actions.agent_context import ContextSource, count_sources_in
 from cub.actions.init_update import InitOptions, plan_init, plan_update
 from cub.actions.project_state import load_project_state
 from cub.actions.project_status import FileStatus, list_file_statuses
+from cub.actions.project_texts import list_project_texts, open_agent_files
 from cub.actions.remove import plan_remove
 from cub.edit.document import Document
 from cub.edit.plan import EditedPolicy, Plan
 from cub.edit.sections import Section, find_section
 from cub.files.apply import apply_plan
 from cub.files.lock import lock_project
+from cub.project.agent_reading import find_agent_reading, list_loaded_files
 from cub.project.project import Project
 from cub.prompt.templates import TemplateSet
 
@@ -51,6 +56,18 @@ def write(root: Path, path: str, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text.encode())
     return file
+
+
+def list_context_sources(
+    project: Project,
+    agent: str,
+    version: tuple[int, ...] = (),
+    environ: Mapping[str, str] = MappingProxyType({}),
+) -> list[ContextSource]:
+    """The texts of a project, and how often an agent loads each."""
+    files = replace(open_agent_files(project, environ), version=version)
+    loads = list_loaded_files(find_agent_reading(agent), files)
+    return count_sources_in(list_project_texts(project), loads, files)
 
 
 def body(root: Path, path: str) -> str:

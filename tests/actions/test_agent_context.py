@@ -10,11 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.agent_context import (
-    ContextSource,
-    list_context_sources,
-    render_missing_context,
-)
+from cub.actions.agent_context import ContextSource, render_missing_context
 from cub.actions.init_update import InitOptions, plan_init
 from cub.actions.project_texts import SECTION_LABEL, list_readable_texts
 from cub.edit.file_imports import find_imports
@@ -22,6 +18,7 @@ from cub.files.file_tree import FileTree, PlannedTree
 from cub.project.project import Project
 from cub.prompt.section_text import SectionSpec, render_section
 from cub.prompt.templates import TemplateSet, load_shipped_templates
+from tests.actions.helpers import list_context_sources
 from tests.project.memory_tree import MemoryTree
 
 AGENTS, CLAUDE, MAP, CONSTITUTION = "AGENTS.md", "CLAUDE.md", ".cub/map.md", ".cub/constitution.md"

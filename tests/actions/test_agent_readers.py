@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from cub.actions.agent_context import list_context_sources
 from cub.actions.agent_readers import (
     describe_cut_sources,
     list_reader_names,
@@ -19,6 +18,7 @@ from cub.actions.project_state import ProjectState, load_project_state
 from cub.edit.plan import PlanWarning
 from cub.files.file_tree import PlannedTree
 from cub.project.project import Project
+from tests.actions.helpers import list_context_sources
 from tests.project.memory_tree import MemoryTree
 
 AGENTS, CLAUDE, MAP, CONSTITUTION = "AGENTS.md", "CLAUDE.md", ".cub/map.md", ".cub/constitution.md"

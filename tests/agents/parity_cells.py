@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from cub.actions.agent_context import ContextSource, list_context_sources
+from cub.actions.agent_context import ContextSource
 from cub.actions.agents.agent_proof import prove_agent
 from cub.actions.agents.agent_survey import InstalledAgent, make_overview
 from cub.actions.agents.text_marks import Arrival
@@ -28,6 +28,7 @@ from cub.agent_profiles.profiles import redirect_agent
 from cub.harness.harness_registry import NATIVE_HARNESSES
 from cub.model_server.server import ModelServer
 from cub.project.project import Project
+from tests.actions.helpers import list_context_sources
 from tests.actions.run.shop import Shop, shop
 from tests.agents.conftest import find_agent
 from tests.agents.line_counts import count_sources

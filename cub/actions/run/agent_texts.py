@@ -8,14 +8,15 @@ from dataclasses import replace
 from cub.actions.agent_context import (
     AgentContext,
     ContextSource,
-    list_context_sources,
+    count_sources_in,
     prevent_repeats,
 )
 from cub.actions.project_texts import list_project_texts, open_agent_files
+from cub.agent_profiles.agent_files import AgentFiles
 from cub.harness.base import Harness
 from cub.harness.custom_harness import CustomHarness
 from cub.harness.native_harness import NativeHarness
-from cub.project.agent_reading import find_agent_reading
+from cub.project.agent_reading import find_agent_reading, list_loaded_files
 from cub.project.project import Project
 
 
@@ -33,14 +34,9 @@ def list_agent_sources(
     """
     if not harness.reads:
         return []
-    return list_context_sources(
-        project,
-        harness.reads,
-        version=split_version(version),
-        environ={**environ, **harness.environ},
-        arguments=list_arguments(harness),
-        folder=folder,
-    )
+    files = _open_files(project, harness, version, environ, folder)
+    loads = list_loaded_files(find_agent_reading(harness.reads), files)
+    return count_sources_in(list_project_texts(project, folder), loads, files)
 
 
 def prepare_agent_context(
@@ -62,9 +58,14 @@ def prepare_agent_context(
     reading = find_agent_reading(harness.reads)
     if not isinstance(harness, NativeHarness):  # it has a command line of its own
         reading = reading._replace(prevent_load=lambda *_: None)
-    files = open_agent_files(project, {**environ, **harness.environ})
-    files = replace(files, version=split_version(version), arguments=list_arguments(harness))
-    return prevent_repeats(reading, files, texts)
+    return prevent_repeats(reading, _open_files(project, harness, version, environ), texts)
+
+
+def _open_files(
+    project: Project, harness: Harness, version: str, environ: Mapping[str, str], folder: str = ""
+) -> AgentFiles:
+    files = open_agent_files(project, {**environ, **harness.environ}, folder)
+    return replace(files, version=split_version(version), arguments=list_arguments(harness))
 
 
 def list_arguments(harness: Harness) -> tuple[str, ...]:

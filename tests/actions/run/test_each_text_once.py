@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.agent_context import list_context_sources
 from cub.agent_profiles.profiles import redirect_agent
 from cub.model_server.exchange import RecordedRequest, ScriptedCall
 from cub.project.project import Project
+from tests.actions.helpers import list_context_sources
 from tests.actions.run.shop import Shop, surroundings
 from tests.agents.line_counts import count_sources
 from tests.examples import keep_few
