@@ -30,8 +30,8 @@ from cub.store.timestamps import normalize_timestamp
 
 
 class PromptOptions(NamedTuple):
-    """Hold what a prompt is made of beside the stores: the checks, () for those that the manifests
-    name, whether the run or the agent commits, and the output of context commands.
+    """Hold what a prompt is made of beside the stores: the checks, whether the run or the agent
+    commits, and the output of context commands.
     """
 
     tasks: TaskIndex
@@ -76,6 +76,8 @@ def read_prompt_options(
     tasks = stores.backend.read_tasks()
     own_checks = tasks.read_record(tasks.find_id(task_id)).get("checks") or ()
     commands = tuple(dict.fromkeys([*own_checks, *values["run.checks"].value]))
+    if not commands:
+        commands = tuple(command.shell_line for command in find_check_commands(stores.project))
     message, commits = values["run.message"].value, values["run.commit"].value
     is_in_run = find_current_attempt(stores.root) is not None
     return PromptOptions(tasks, commands, message, commits, is_in_run)
@@ -94,9 +96,6 @@ def _gather_inputs(stores: Stores, task_id: str, options: PromptOptions) -> Prom
         (task for task in siblings if not task.is_closed),
         key=lambda task: (task.priority, task.created_at, task.id),
     )
-    commands = options.check_commands or tuple(
-        command.shell_line for command in find_check_commands(stores.project)
-    )
     named = [tasks.read_raw_record(task.id) for task in remaining[:MAX_REMAINING]]
     return PromptInputs(
         task=record,
@@ -105,7 +104,7 @@ def _gather_inputs(stores: Stores, task_id: str, options: PromptOptions) -> Prom
         remaining=EpicSiblings(named, len(remaining)),
         previous_failures=summarize_failures(stores.ledger.iter_task_events(task_id)),
         close_commands=stores.backend.list_close_commands(task_id),
-        check_commands=commands,
+        check_commands=options.check_commands,
         message=options.message,
         commits=options.commits,
         is_in_run=options.is_in_run,

@@ -195,6 +195,7 @@ def _write_prompts(
 ) -> tuple[str, str]:
     """Return the agent's prompt and system prompt; keep both in the attempt's folder."""
     settings, spec, commands = context.settings, attempt.spec, list_checks(context, attempt.spec)
+    commands = commands or tuple(command.shell_line for command in context.check_commands)
     message, blocks = settings.message_template, attempt.baseline.blocks
     options = PromptOptions(tasks, commands, message, settings.commits, blocks=blocks)
     built = build_task_prompt(context.current_stores, spec.task_id, options)

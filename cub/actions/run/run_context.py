@@ -22,6 +22,7 @@ from cub.place.folder import PlaceFolder
 from cub.place.place import Place
 from cub.place.place_settings import Base
 from cub.processes.command import StopRequest
+from cub.repomap.stack.facts import ProjectCommand
 from cub.store.events import Event, tokens_to_json
 from cub.store.jsonl import Record
 from cub.store.leases import LeaseChecker
@@ -53,6 +54,7 @@ class RunContext:
     """Hold what a run needs from its start to its end.
 
     - `initial_stores`: the stores, read at `clock`'s time by `current_stores`.
+    - `check_commands`: what a prompt names if no check is configured. To read them takes long.
     - `environ`: the environment of agents and checks.
     - `cwd`: the folder that `cub run` was called in.
     - `choice`: why `auto` chose these agents; "" if it did not.
@@ -80,6 +82,7 @@ class RunContext:
     clock: Clock
     stop: StopRequest
     budget: Budget
+    check_commands: tuple[ProjectCommand, ...]
     environ: Mapping[str, str]
     system_prompt: str
     harnesses: list[Harness]

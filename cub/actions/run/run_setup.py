@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.actions.build_prompt import read_system_prompt
+from cub.actions.check_commands import find_check_commands
 from cub.actions.context_settings import ContextSettings
 from cub.actions.managed_files import GITIGNORE
 from cub.actions.run.agent_programs import (
@@ -220,6 +221,7 @@ def _open_context(
         clock=environment.clock,
         stop=environment.stop,
         budget=Budget(settings.usd, settings.tokens, settings.iterations),
+        check_commands=() if settings.checks else find_check_commands(stores.project),
         environ=environ,
         system_prompt=read_system_prompt(stores.project.tree),
         harnesses=harnesses,
