@@ -176,10 +176,8 @@ def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> C
     refusal = find_refusal(stores, layers.values, settings, options)
     if refusal and not is_preview:
         raise refusal
-    if call.runs_bootstraps:
-        bootstraps, warnings = find_bootstraps(plan.rules, reader)
-    else:
-        bootstraps, warnings = [], []
+    rules = plan.rules if call.runs_bootstraps else ()
+    bootstraps, warnings = find_bootstraps(rules, reader)
     scripts = [*describe_bootstraps(bootstraps), *(describe_task(plan.task) if plan.task else ())]
     texts = [script.text for script in scripts]
     if texts and not is_preview and find_current_attempt(stores.root):

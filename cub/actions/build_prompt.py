@@ -24,7 +24,7 @@ from cub.prompt.task_prompt import (
     TaskPrompt,
     compose_prompt,
 )
-from cub.prompt.templates import TemplateSet, load_shipped_templates
+from cub.prompt.templates import load_shipped_templates
 from cub.store.task_index import TaskIndex, TaskSummary
 from cub.store.timestamps import normalize_timestamp
 
@@ -60,11 +60,11 @@ def build_task_prompt(
     return BuiltPrompt(prompt, warn_unreadable_tasks(options.tasks), task_id)
 
 
-def read_system_prompt(tree: FileTree, templates: TemplateSet | None = None) -> str:
+def read_system_prompt(tree: FileTree) -> str:
     """Return the contract of an unattended run: the project's own text, or the one that ships."""
     data = tree.read(RUNLOOP.path)
     if data is None:
-        return (templates or load_shipped_templates()).read_file(RUNLOOP.template)
+        return load_shipped_templates().read_file(RUNLOOP.template)
     text = strip_file_header(data).decode("utf-8-sig", "replace")
     return text.replace("\r\n", "\n").lstrip("\n")
 

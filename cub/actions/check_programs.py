@@ -14,7 +14,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ _REQUIRED = re.compile(
     r"""(?:\brequire\(\s*|^(?:import|export)\b[^'"]*)['"](@[\w.-]+/[\w.-]+|\w[\w.-]*)(?=['"/])""",
     re.MULTILINE,
 )
+_SEPARATOR = re.compile(r"[();|&]+")
 _SUBSTITUTION = re.compile(r"\$\([^()]*\)")  # of a shell, or a variable of a Makefile
 # Words that a shell knows on its own, and those that it reads as a part of its language.
 _SHELL_WORDS = frozenset({
@@ -205,19 +208,10 @@ def _split_words(line: str) -> Iterator[list[str]]:
     """Yield the words of each command in a line; none for a line that no shell would take."""
     lexer = shlex.shlex(_SUBSTITUTION.sub("$", line), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
-    words: list[str] = []
-    try:
-        for word in lexer:
-            if word and set(word) <= set("();|&"):
-                if words:
-                    yield words
-                words = []
-            else:
-                words.append(word)
-    except ValueError:
-        return
-    if words:
-        yield words
+    with suppress(ValueError):
+        for is_separator, words in groupby(lexer, _SEPARATOR.fullmatch):
+            if not is_separator:
+                yield list(words)
 
 
 def read_package(folder: Path) -> dict[str, Any]:
@@ -239,17 +233,15 @@ def _check_local_program(words: list[str], folder: Path) -> str:
 
 
 def _is_local_program(program: str, folder: Path) -> bool:
-    places = (folder, *folder.parents)
-    return any((place / "node_modules" / ".bin" / program).exists() for place in places)
+    return _has_node_module(f".bin/{program}", folder)
+
+
+def _has_node_module(name: str, folder: Path) -> bool:
+    return any((place / "node_modules" / name).exists() for place in (folder, *folder.parents))
 
 
 def _find_missing_package(folder: Path, script: str) -> str:
     """Return a package that a script of Node.js requires and that is not installed."""
     text = read_small_file(folder, script, _MAX_BYTES).decode("utf-8", "replace")
-    for name in _REQUIRED.findall(text):
-        places = (folder, *folder.parents)
-        if name not in _NODE_MODULES and not any(
-            (place / "node_modules" / name).exists() for place in places
-        ):
-            return str(name)
-    return ""
+    packages = (name for name in _REQUIRED.findall(text) if name not in _NODE_MODULES)
+    return next((name for name in packages if not _has_node_module(name, folder)), "")

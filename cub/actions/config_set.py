@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cub import __version__
 from cub.actions.managed_files import (
     GITIGNORE_FILE,
     map_local_lines,
@@ -32,7 +31,7 @@ def plan_config_set(project: Project, key: str, text: str) -> Plan:
     """
     before = project.tree.read(CONFIG_FILE)
     after = apply_setting(before, key, text)
-    config = parse_config(after, version=__version__)
+    config = parse_config(after)
     if after == before:
         return Plan((), config.warnings)
     plan = Plan((FileEdit(CONFIG_FILE, before, after, f"set {key}"),), config.warnings)
@@ -85,7 +84,7 @@ def describe_config_next_step(plan: Plan, key: str) -> str:
     data = plan.edits[0].after
     if key in ("targets", "inline"):
         return "Run `cub init` to apply it."
-    if key == "map.tokens" and not parse_config(data, version=__version__).map_tokens:
+    if key == "map.tokens" and not parse_config(data).map_tokens:
         return "Run `cub update` to delete the map."
     if key in ("map.tokens", "map.exclude"):
         return "Run `cub update` to regenerate the map."

@@ -187,9 +187,8 @@ def warn_duplicate_text(state: ProjectState) -> Iterator[PlanWarning]:
 
 def list_orphaned_sections(state: ProjectState) -> list[InstructionFile]:
     """Return the files with a section that no target asks for."""
-    spec_keys = {state.files[path].identity_key for path in state.specs}
     files = remove_duplicates(state.files.values())
-    return [file for file in files if file.section and file.identity_key not in spec_keys]
+    return [file for file in files if file.section and not state.find_spec(file.identity_key)]
 
 
 def warn_tracked_local_files(project: Project) -> Iterator[PlanWarning]:

@@ -149,7 +149,11 @@ def plan_map(project: Project, map_file: MapFile, warnings: tuple[PlanWarning, .
     plan = Plan((edit,), warnings)
     if is_written_by_cub(project, data):
         return plan
-    return merge_plans([plan, _plan_backup(project, data)])
+    path = make_backup_name(MAP, data)
+    hint = "put what agents should know in AGENTS.md: the map is generated from the files"
+    warning = PlanWarning(f"it was edited; the old text is kept in {path}", MAP, hint=hint)
+    backup = plan_backup(project.tree, path, data, "keep the edited map", warning)
+    return merge_plans([plan, backup])
 
 
 def _plan_map_removal(project: Project, reason: str) -> Plan:
@@ -228,13 +232,6 @@ def _get_cache_folder(root: Path) -> Path:
 
     name = sha256(root.as_posix().encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return user_cache_path("cub") / "maps" / name
-
-
-def _plan_backup(project: Project, data: bytes) -> Plan:
-    path = make_backup_name(MAP, data)
-    hint = "put what agents should know in AGENTS.md: the map is generated from the files"
-    warning = PlanWarning(f"it was edited; the old text is kept in {path}", MAP, hint=hint)
-    return plan_backup(project.tree, path, data, "keep the edited map", warning)
 
 
 def _make_map_context(project: Project, options: MapOptions) -> MapContext:

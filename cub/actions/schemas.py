@@ -32,8 +32,12 @@ class SchemaInfo(NamedTuple):
 def list_schemas() -> list[SchemaInfo]:
     """Return all schemas, by name."""
     files = (path.stem for path in find_data_dir("schemas").glob("*.json"))
-    names = sorted({CONFIG, *files} - {COMMON})
-    return [_describe(name) for name in names]
+    trees = {name: _read_file(name) for name in files if name != COMMON}
+    trees[CONFIG] = build_config_schema()
+    return [
+        SchemaInfo(name, tree["title"], tuple(tree.get("x-commands", ())))
+        for name, tree in sorted(trees.items())
+    ]
 
 
 def find_schema(text: str) -> str:
@@ -60,11 +64,6 @@ def bundle_schema(name: str) -> JsonSchema:
     body = _resolve_refs(own, name, inner)
     identity = {"$schema": body.pop("$schema"), "$id": f"urn:cub:schema:v1:{name}"}
     return {**identity, **body, **({"$defs": dict(sorted(inner.items()))} if inner else {})}
-
-
-def _describe(name: str) -> SchemaInfo:
-    tree = build_config_schema() if name == CONFIG else _read_file(name)
-    return SchemaInfo(name, tree["title"], tuple(tree.get("x-commands", ())))
 
 
 def _resolve_refs(value: Any, home: str, inner: JsonSchema) -> Any:

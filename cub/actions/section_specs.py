@@ -137,9 +137,9 @@ def _choose_importer_spec(
     file = files[path]
     if loads & covered:
         names = [name for name in ROOT_FILES if files[name].identity_key in covered]
-        is_stub = file.contains_only(*(f"{at}{name}" for name in names for at in ("@", "@./")))
-        is_needed = agent_spec.claude or file.section
-        return replace(agent_spec, shared=False) if is_needed and not is_stub else None
+        stubs = {f"{at}{name}".encode() for name in names for at in ("@", "@./")}
+        is_needed = file.section or (agent_spec.claude and file.user_bytes.strip() not in stubs)
+        return replace(agent_spec, shared=False) if is_needed else None
     can_import = not file.user_bytes or file.section_mentions(f"@{AGENTS}")
     if contains_text(file.user_bytes, files[AGENTS].user_bytes):  # it would arrive twice
         can_import = False

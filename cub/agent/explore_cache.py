@@ -18,7 +18,7 @@ from cub.agent.events import CacheStatistics
 from cub.agent.tools.read_file import READ
 from cub.agent.tools.tool import AnyTool, ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError
-from cub.files.stat_signature import StatSignature
+from cub.files.read_files import make_stat_signature
 from cub.json_values import JsonObject, get_text
 
 MAX_ENTRIES = 200
@@ -33,7 +33,7 @@ class CacheKey(NamedTuple):
 
     digest: bytes
     path: Path
-    signature: StatSignature | None
+    signature: tuple[int, ...] | None
 
 
 class _Entry(NamedTuple):
@@ -82,7 +82,7 @@ class ExploreCache:
             if tool.name != READ.name:
                 return CacheKey(digest, context.resolve_path(get_text(values, "path") or "."), None)
             path = context.resolve_path(get_text(values, "file_path"))
-            return CacheKey(digest, path, StatSignature.from_stat(path.stat()))
+            return CacheKey(digest, path, make_stat_signature(path.stat()))
         except (OSError, ToolError):  # the tool says what is wrong
             return None
 

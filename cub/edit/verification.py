@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from cub.edit.blocks import Block
 from cub.edit.document import Document
@@ -28,16 +27,16 @@ def find_fault(
     if new.author != "cub":
         return "the managed section would not carry its own digest"
     old_span = (old.start, old.end) if old else (new_span[0], new_span[0])
-    around = _find_common_boundaries(before, old_span, after, new_span)
-    new_blocks = after.boundaries.parse_blocks_between(around.above[1], around.below[1])
+    above, below = _find_common_boundaries(before, old_span, after, new_span)
+    new_blocks = after.boundaries.parse_blocks_between(above[1], below[1])
     inside = [b for b in new_blocks if new.start <= b.start < new.end]
     if not any(block.kind == "heading_open" for block in inside):
         return "the managed section's heading would not render"
-    old_blocks = before.boundaries.parse_blocks_between(around.above[0], around.below[0])
+    old_blocks = before.boundaries.parse_blocks_between(above[0], below[0])
     if not _are_blocks_equal(old_blocks, old_span, new_blocks, new_span):
         return "the text outside the managed section would render differently"
-    is_rest_equal = _get_rest(before, around.below[0]) == _get_rest(after, around.below[1])
-    if not is_rest_equal or not _is_top_equal(before, after, around.above[0]):
+    is_rest_equal = _get_rest(before, below[0]) == _get_rest(after, below[1])
+    if not is_rest_equal or not _is_top_equal(before, after, above[0]):
         return "the text outside the managed section would not stay as it is"
     return ""
 
@@ -54,22 +53,18 @@ def describe_open_block(document: Document) -> str:
     return f"the {kind} that starts in line {last.start + 1} is never closed"
 
 
-class _Around(NamedTuple):
-    above: tuple[int, int]
-    below: tuple[int, int]
-
-
 def _find_common_boundaries(
     before: Document, old_span: tuple[int, int], after: Document, new_span: tuple[int, int]
-) -> _Around:
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the boundary above the section and that below it, each in both documents."""
     above = _find_above(before, old_span[0], after, new_span[0])
     shift = new_span[1] - old_span[1]
     old = before.boundaries.find_at_or_below(old_span[1])
     while (new := after.boundaries.find_at_or_below(old + shift)) != old + shift:
         if old == len(before.boundaries):
-            return _Around(above, (old, len(after.boundaries)))
+            return above, (old, len(after.boundaries))
         old = before.boundaries.find_at_or_below(new - shift)
-    return _Around(above, (old, new))
+    return above, (old, new)
 
 
 def _find_above(before: Document, old_line: int, after: Document, new_line: int) -> tuple[int, int]:

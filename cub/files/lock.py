@@ -23,9 +23,8 @@ from cub.edit.plan import PlanWarning
 from cub.errors import CubError, InternalError
 from cub.files.disk import Disk
 from cub.files.journal import warn_pending_change
-from cub.files.read_files import describe_file_type, make_os_error
+from cub.files.read_files import describe_file_type, make_os_error, make_stat_signature
 from cub.files.recovery import recover_change
-from cub.files.stat_signature import StatSignature
 from cub.files.temporary_files import remove_stale_temps
 
 if TYPE_CHECKING:
@@ -192,13 +191,13 @@ def _make_busy_error(holder: str) -> CubError:
     )
 
 
-def _read_mark(path: Path) -> StatSignature | None:
+def _read_mark(path: Path) -> tuple[int, ...] | None:
     """Return a value that each holder changes, as it creates and signs the file; None if gone."""
     try:
         status = path.stat()
     except OSError:
         return None
-    return StatSignature.from_stat(status)
+    return make_stat_signature(status)
 
 
 def _read_holder(path: Path) -> str:

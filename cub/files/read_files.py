@@ -166,6 +166,12 @@ def _require_inside(root: Path, real: Path, path: str) -> None:
         )
 
 
+def make_stat_signature(status: os.stat_result) -> tuple[int, ...]:
+    """Return what an edit of a file changes: the system alone sets the time of its last change."""
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return status.st_dev, status.st_ino, status.st_size, *times
+
+
 _FLAG_NAMES = ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY")  # not every system has each
 _FLAGS = sum(getattr(os, name, 0) for name in _FLAG_NAMES)
 

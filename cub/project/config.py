@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from cub import __version__
 from cub.config_edit.nodes import ConfigNode, MappingEntry
 from cub.config_edit.yaml_text import parse_yaml
 from cub.edit.plan import PlanWarning
@@ -50,7 +51,9 @@ class ProjectConfig:
     has_targets: bool = False
 
 
-def parse_config(data: bytes | None, *, version: str, schema: int = CONFIG_SCHEMA) -> ProjectConfig:
+def parse_config(
+    data: bytes | None, *, version: str = __version__, schema: int = CONFIG_SCHEMA
+) -> ProjectConfig:
     """Read the file's bytes; None means no file. `schema` is the newest that this cub knows.
 
     Raises CubError with `file:line:column` and the key for a syntax error, a wrong type, a target

@@ -9,13 +9,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from cub import __version__
 from cub.config_edit.config_text import YAML, parse_config_text
 from cub.config_edit.string_list import ListLocation, edit_string_list, read_string_list
 from cub.config_edit.value_edits import set_value
 from cub.errors import CubError
-from cub.project import config as config_file
-from cub.project.config import CONFIG_FILE
+from cub.project.config import CONFIG_FILE, parse_config
 from cub.project.migrations import MigrationStep
 from cub.project.targets import normalize_target
 
@@ -106,7 +104,7 @@ def _try_set(config: bytes | None, key: str, value: object, schema: int) -> byte
     """Return the configuration with one more value; None if it can't take the value."""
     try:
         edited = set_config_value(config, key, value)
-        config_file.parse_config(edited, version=__version__, schema=schema)
+        parse_config(edited, schema=schema)
     except CubError:
         return None
     return edited

@@ -77,10 +77,6 @@ class InstructionFile:
             return frozenset()
         return find_imports(self.document.replace_data(self.user_bytes).text)
 
-    def contains_only(self, *texts: str) -> bool:
-        """Return whether the file is nothing but one of `texts`."""
-        return self.section is None and self.user_bytes.strip() in {text.encode() for text in texts}
-
     def section_mentions(self, word: str) -> bool:
         """Return whether cub's words in the section, above inlined texts, have `word`."""
         body = b"".join(self.section.body) if self.section else b""

@@ -7,7 +7,6 @@ import posixpath
 from dataclasses import dataclass
 from pathlib import Path
 
-from cub import __version__
 from cub.debug_log import log_debug
 from cub.errors import CubError, UsageError
 from cub.files.file_tree import FileTree
@@ -15,8 +14,7 @@ from cub.files.read_files import make_os_error
 from cub.files.temporary_files import remove_stale_temps
 from cub.git.tracked_files import GitDiskTree
 from cub.git.worktree import find_toplevel, is_bare_repository, is_ignored
-from cub.project import config
-from cub.project.config import CONFIG_FILE, CONFIG_SCHEMA, ProjectConfig
+from cub.project.config import CONFIG_FILE, CONFIG_SCHEMA, ProjectConfig, parse_config
 from cub.project.targets import find_target, find_target_problem, normalize_target
 
 
@@ -45,7 +43,7 @@ class Project:
     ) -> Project:
         """Load the project at `root` from `tree`; `schema` is the newest that may be recorded."""
         data = tree.read(CONFIG_FILE)
-        parsed = config.parse_config(data, version=__version__, schema=schema)
+        parsed = parse_config(data, schema=schema)
         return cls(root, parsed, tree, is_commit, data)
 
     def is_ignored(self, path: str) -> bool:

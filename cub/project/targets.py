@@ -23,11 +23,6 @@ class Target(NamedTuple):
         return "/" not in self.path
 
     @property
-    def is_fully_managed(self) -> bool:
-        """Return whether the whole file is cub's, instead of a section in the user's text."""
-        return self.path.endswith(".mdc")
-
-    @property
     def also_reads_agents_md(self) -> str:
         """Return the agent of this file that reads AGENTS.md as well, and so each text twice."""
         both = {*self.agents} & {*AGENTS_MD.agents} if self.path != AGENTS_MD.path else ()
@@ -71,9 +66,8 @@ def is_nested_target(path: str) -> bool:
 
 
 def is_fully_managed(path: str) -> bool:
-    """Return whether the file at `path` is cub's as a whole."""
-    target = find_target(path)
-    return target is not None and target.is_fully_managed
+    """Return whether the file at `path` is cub's as a whole, not a section in the user's text."""
+    return path == CURSOR_RULE_FILE.path
 
 
 def list_reading_agents(path: str) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 from cub.actions.agent_context import ContextSource, count_sources_in
 from cub.actions.init_update import InitOptions, plan_init, plan_update
@@ -62,10 +61,10 @@ def list_context_sources(
     project: Project,
     agent: str,
     version: tuple[int, ...] = (),
-    environ: Mapping[str, str] = MappingProxyType({}),
+    environ: Mapping[str, str] | None = None,
 ) -> list[ContextSource]:
     """The texts of a project, and how often an agent loads each."""
-    files = replace(open_agent_files(project, environ), version=version)
+    files = replace(open_agent_files(project, environ or {}), version=version)
     loads = list_loaded_files(find_agent_reading(agent), files)
     return count_sources_in(list_project_texts(project), loads, files)
 

@@ -290,11 +290,8 @@ def test_settings_of_the_user_count(tmp_path: Path) -> None:
     (tmp_path / ".gemini").mkdir()
     (tmp_path / ".gemini/settings.json").write_text('{"context": {"fileName": "AGENTS.md"}}')
     project = made({AGENTS: OURS})
-    assert set(
-        times(
-            list_context_sources(project, "gemini", environ={"HOME": tmp_path.as_posix()})
-        ).values()
-    ) == {1}
+    sources = list_context_sources(project, "gemini", environ={"HOME": tmp_path.as_posix()})
+    assert set(times(sources).values()) == {1}
     assert set(times(list_context_sources(project, "gemini")).values()) == {0}
 
 

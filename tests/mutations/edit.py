@@ -96,7 +96,7 @@ EDIT = list_mutations(
                 "if False:",
             ),
             "nobody checks that the user's lines stay": (
-                "if not is_rest_equal or not _is_top_equal(before, after, around.above[0]):",
+                "if not is_rest_equal or not _is_top_equal(before, after, above[0]):",
                 "if False:",
             ),
             "lines above a change are compared but for all except the last": (

@@ -135,13 +135,11 @@ def _count_own_sources(project: Project, folder: str) -> list[ContextSource]:
     sources = count_sources_in(list_project_texts(project, folder), loads, files)
     return [
         # It reads only the beginning of a long file.
-        replace(one, times=1, is_cut=True) if _is_begun(one, text) else one
+        replace(one, times=1, is_cut=True)
+        if not one.times and one.text[:_HEAD].strip() in text
+        else one
         for one in sources
     ]
-
-
-def _is_begun(source: ContextSource, text: str) -> bool:
-    return not source.times and source.text[:_HEAD].strip() in text
 
 
 def choose_agents(agents: Sequence[InstalledAgent], names: Sequence[str]) -> list[InstalledAgent]:

@@ -114,8 +114,9 @@ def mark_texts(
 class _File:
     """Hold the lines of a file while they are marked.
 
-    They are read as they come, and also without the managed section, which the user's text may be
-    around. `taken` are the lines of texts that were marked; `words` are the marks by line.
+    They are read as they come, in `rows` with their numbers, and also without the managed section,
+    which the user's text may be around. `taken` are the lines of texts that were marked; `words`
+    are the marks by line.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -123,17 +124,12 @@ class _File:
         self.lines = [*document.lines] or [b""]
         self.taken = set[int]()
         self.words: dict[int, str] = {}
-        rows = list(_fold_lines(document))
-        self._orders = [rows]
+        self.rows = list(_fold_lines(document))
+        self._orders = [self.rows]
         if section := find_section_or_none(document):
             inside = range(section.start, section.end)
-            self._orders.append([row for row in rows if row[0] not in inside])
+            self._orders.append([row for row in self.rows if row[0] not in inside])
         self._texts = [_join_lines(line for _, line in order) for order in self._orders]
-
-    @property
-    def rows(self) -> Iterable[tuple[int, str]]:
-        """Return the number and the words of each line."""
-        return self._orders[0]
 
     def find(self, lines: Sequence[str]) -> Iterator[tuple[int, ...]]:
         """Yield the numbers of the lines that say the same, for each place."""

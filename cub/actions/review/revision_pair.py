@@ -113,10 +113,6 @@ class ChangedFile:
             return SectionSpec("nested", root=root)
         return SectionSpec("agents")
 
-    def find_file_spec(self) -> SectionSpec | None:
-        """Return the spec of a whole file; None if it is not a target."""
-        return self.commits.load_state(self.project_folder).specs.get(self.local_path)
-
     def _read_entry(self, entry: TreeEntry | None) -> bytes | None:
         if entry and entry.is_submodule:
             return f"Subproject commit {entry.oid}\n".encode()  # git's words for it

@@ -189,7 +189,8 @@ def _judge_whole_file(
         return "drawn"
     if not templates.has_version(version):
         return "unrecognized"
-    spec = None if managed.template else file.find_file_spec()
+    specs = {} if managed.template else file.commits.load_state(file.project_folder).specs
+    spec = specs.get(file.local_path)
     for number, body in enumerate(_iter_possible_bodies(managed, templates, version, spec)):
         if header.matches(body.encode(), managed.front_matter.encode()):
             stale = not managed.template and (number or not spec)

@@ -19,8 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from cub.actions.run.steering_settings import select_steering
-from cub.files.read_files import read_prefix
-from cub.files.stat_signature import StatSignature
+from cub.files.read_files import make_stat_signature, read_prefix
 from cub.place.changes import FileChange
 from cub.repomap.listing.file_kinds import FileClassifier, FileKind
 from cub.repomap.listing.file_listing import compile_ignore_patterns
@@ -311,7 +310,7 @@ def _read_state(root: Path, name: str, *, is_setting: bool) -> InputState:
     if data or not status.st_size:
         state = _make_state(name, data, is_setting=is_setting)
         return state._replace(mode=stat.S_IMODE(status.st_mode))
-    return InputState(" ".join(map(str, StatSignature.from_stat(status))), is_setting=is_setting)
+    return InputState(" ".join(map(str, make_stat_signature(status))), is_setting=is_setting)
 
 
 def _make_state(name: str, data: bytes, *, is_setting: bool) -> InputState:

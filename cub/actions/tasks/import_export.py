@@ -60,13 +60,10 @@ def import_tasks(
     if dry_run:
         tasks = stores.backend.read_tasks()
         task_result = TaskResult(warnings=warn_unreadable_tasks(tasks))
-        result = _merge_imported(stores, tasks, imported, task_result, tasks.put_record)
-        return _add_warnings(stores, tasks, imported, result)
+        return _merge_imported(stores, tasks, imported, task_result, tasks.put_record)
     with stores.transaction() as transaction:
         tasks, put_record = transaction.tasks, transaction.store.put_record
-        result = _merge_imported(stores, tasks, imported, transaction.result, put_record)
-        _add_warnings(stores, tasks, imported, result)
-    return result
+        return _merge_imported(stores, tasks, imported, transaction.result, put_record)
 
 
 def export_tasks(stores: Stores, format: str) -> ExportResult:  # noqa: A002
@@ -124,6 +121,7 @@ def _merge_imported(
         if after["status"] != before["status"]:
             task_result.events.append(make_state_event(after, stores.actor, "import"))
     task_result.tasks += [*result.added, *result.changed]
+    task_result.warnings += _list_warnings(stores, tasks, imported)
     return result._replace(unchanged=unchanged)
 
 
@@ -139,9 +137,7 @@ def _describe_conflicts(before: Record, record: Record, fields: list[str]) -> li
     return lines
 
 
-def _add_warnings(
-    stores: Stores, tasks: TaskIndex, imported: ImportedTasks, result: ImportResult
-) -> ImportResult:
+def _list_warnings(stores: Stores, tasks: TaskIndex, imported: ImportedTasks) -> list[PlanWarning]:
     """Warn of imported tasks that can never start, and of IDs that the file has twice."""
     ids = {record["id"] for record in imported.records}
     findings = find_dependency_problems(tasks, stores.lease_checker)
@@ -149,5 +145,4 @@ def _add_warnings(
     more = len(imported.warnings) - _MAX_LISTED
     doubled = [*imported.warnings[:_MAX_LISTED]]
     doubled += [f"and {more:,} more IDs that the file has twice"] if more > 0 else []
-    result.task_result.warnings += [*warnings, *map(PlanWarning, doubled)]
-    return result
+    return [*warnings, *map(PlanWarning, doubled)]

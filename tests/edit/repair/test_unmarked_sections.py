@@ -36,15 +36,11 @@ NOTES = "".join(HEAD.splitlines(keepends=True)[:2])
 BARE = "## Cub Integration\n\n- Work on one task.\n"
 
 
-def _load_released() -> list[ReleasedBody]:
-    return RELEASED
-
-
-def _found(text: str, released: LoadBodies = _load_released) -> list[UnmarkedSection]:
+def _found(text: str, released: LoadBodies = lambda: RELEASED) -> list[UnmarkedSection]:
     return find_unmarked_sections(Document(text.encode(), "AGENTS.md"), released)
 
 
-def _choices(text: str | bytes, released: LoadBodies = _load_released) -> list[RepairChoice]:
+def _choices(text: str | bytes, released: LoadBodies = lambda: RELEASED) -> list[RepairChoice]:
     data = text if isinstance(text, bytes) else text.encode()
     return list_repair_choices(Document(data, "AGENTS.md"), lambda _: None, released)
 
@@ -183,7 +179,7 @@ def test_a_sample_is_never_a_section(layers: list[Callable[..., list[str]]], end
 @given(ANYTHING)
 def test_no_file_is_too_odd(data: bytes) -> None:
     document = Document(data)
-    if not find_unmarked_sections(document, _load_released):
+    if not find_unmarked_sections(document, lambda: RELEASED):
         return
     for choice in _choices(data):
         find_section(document.replace_data(choice.data))
@@ -201,7 +197,7 @@ def test_what_was_put_and_lost_its_markers_is_found(text: bytes) -> None:
         if number not in (before.start, before.end - 1)
     )
     mark = BOM if whole.data.startswith(BOM) and not lost.startswith(BOM) else b""
-    (part,) = find_unmarked_sections(Document(mark + lost), _load_released)
+    (part,) = find_unmarked_sections(Document(mark + lost), lambda: RELEASED)
     assert part.is_proven
     assert part.start == before.start
 
