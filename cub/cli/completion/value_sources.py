@@ -13,6 +13,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from typer.core import TyperArgument, TyperOption
+
 from cub.agent_profiles.profiles import AGENT_TITLES, ALL_AGENTS
 from cub.cli.completion.install import SHELL_SCRIPTS
 from cub.config_edit.yaml_text import format_yaml
@@ -28,15 +30,20 @@ from cub.store.task_schema import DELETED, STATUSES, TASK_TYPES
 if TYPE_CHECKING:
     from cub.store.task_index import TaskIndex, TaskSummary
 
+CompletableParameter = TyperArgument | TyperOption
 Candidate = tuple[str, str]  # the word, and its description; "" for none
 
 
 @dataclass(slots=True)
 class CompletionPlace:
-    """Hold the command of a word, what was typed of it, and what stands before it."""
+    """Hold the command of a word, what was typed of it, and what stands before it.
+
+    `parameter` takes the word as its value; None for the name of a command or an option.
+    """
 
     context: Any
     current_word: str = ""
+    parameter: CompletableParameter | None = None
     arguments: list[str] = field(default_factory=list)
     directory: Path = field(default_factory=Path)
 
