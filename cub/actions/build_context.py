@@ -45,17 +45,6 @@ _EMPTY_HINT = "write rules to AGENTS.md, or pass a task file or --prompt"
 _HINT = "review it, then run `cub trust`; `--trust` allows it for this run only"
 
 
-@dataclass(frozen=True, slots=True)
-class ContextCall:
-    """Hold a call of `cub context`: what is asked for, where, and what may run."""
-
-    request: ContextRequest
-    directory: Path
-    environ: Mapping[str, str]
-    options: ContextOptions = field(default_factory=ContextOptions)
-    runs_bootstraps: bool = True
-
-
 @dataclass(slots=True)
 class ContextBuild:
     """Hold a context that is about to be built, and what has run for it.
@@ -162,30 +151,37 @@ class ContextBuild:
         return not is_project or script in self.approved
 
 
-def prepare_context(stores: Stores, call: ContextCall, *, is_preview: bool) -> ContextBuild:
+def prepare_context(
+    stores: Stores,
+    request: ContextRequest,
+    options: ContextOptions,
+    directory: Path,
+    environ: Mapping[str, str],
+    *,
+    is_preview: bool,
+) -> ContextBuild:
     """Choose the sources of a context, and look up what may run; nothing has run yet.
 
     Raises CubError for a task file that can't be chosen, and UsageError for wrong options. Unless
     it is for a preview, also for context commands that the person has not agreed to.
     """
-    project, options = stores.project, call.options
-    reader = make_text_reader(project, call.directory)
-    plan = plan_context(reader, call.request)
-    layers = resolve_config(project, call.environ, options.profile)
+    project = stores.project
+    reader = make_text_reader(project, directory)
+    plan = plan_context(reader, request)
+    layers = resolve_config(project, environ, options.profile)
     settings = resolve_context_settings(layers.values, options)
     refusal = find_refusal(stores, layers.values, settings, options)
     if refusal and not is_preview:
         raise refusal
-    rules = plan.rules if call.runs_bootstraps else ()
-    bootstraps, warnings = find_bootstraps(rules, reader)
+    bootstraps, warnings = find_bootstraps(() if options.no_bootstrap else plan.rules, reader)
     scripts = [*describe_bootstraps(bootstraps), *(describe_task(plan.task) if plan.task else ())]
     texts = [script.text for script in scripts]
     if texts and not is_preview and find_current_attempt(stores.root):
         hint = "add `--no-bootstrap`, or use a task file without commands"
         raise CubError("the project's commands cannot be run inside an attempt", hint=hint)
     untrusted = [] if options.trust else load_trust(stores.root).list_untrusted(texts)
-    variables = build_environment(layers.values["run.hide_env"].value, call.environ)
-    environment = CommandEnvironment(reader.start, variables, call.request.parameters)
+    variables = build_environment(layers.values["run.hide_env"].value, environ)
+    environment = CommandEnvironment(reader.start, variables, request.parameters)
     approved = frozenset(texts).difference(untrusted)
     build = ContextBuild(
         reader, plan, settings, not refusal, bootstraps, environment, approved,

@@ -27,8 +27,8 @@ COMMANDS_PANEL, _PERMISSIONS_PANEL = "Output of commands", "Permissions"
 class ContextOptions:
     """Hold the options about context commands that several commands take.
 
-    `no_context_exec` leaves out those of the configuration. `exec_timeout` and `max_output` limit
-    each of them, and are options of one command.
+    `no_context_exec` leaves out those of the configuration. Only `cub context` has options for the
+    last three: bootstraps are left out, and each command is limited.
     """
 
     exec_lines: tuple[str, ...] = option(
@@ -57,6 +57,7 @@ class ContextOptions:
     )
     trust: bool = option("--trust", "Trust the project's commands for this command only.", False)
     profile: str | None = option("--profile NAME", "Use this profile of the configuration.", None)
+    no_bootstrap: bool = False
     exec_timeout: str = ""
     max_output: str = ""
 

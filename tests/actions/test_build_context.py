@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cub.actions.build_context import ContextBuild, ContextCall, prepare_context
+from cub.actions.build_context import ContextBuild, prepare_context
 from cub.actions.command_options import ContextOptions
 from cub.actions.context_scripts import list_context_scripts, make_text_reader
 from cub.actions.run.command_trust import trust_project
@@ -41,8 +41,8 @@ def make_project(folder: Path, config: str = "") -> Stores:
 def prepare(
     stores: Stores, request: ContextRequest = REQUEST, *, is_preview: bool = False, **options: Any
 ) -> ContextBuild:
-    call = ContextCall(request, stores.root, os.environ, ContextOptions(**options))
-    return prepare_context(stores, call, is_preview=is_preview)
+    asked = ContextOptions(**options)
+    return prepare_context(stores, request, asked, stores.root, os.environ, is_preview=is_preview)
 
 
 def run(build: ContextBuild) -> tuple[list[str], str, list[str]]:

@@ -29,8 +29,8 @@ from cub.files.read_files import make_os_error
 from cub.files.single_file import read_single_file, replace_single_file
 
 if TYPE_CHECKING:
-    from cub.actions.build_context import ContextBuild, ContextCall
-    from cub.context.assembly import AssembledContext
+    from cub.actions.build_context import ContextBuild
+    from cub.context.assembly import AssembledContext, ContextRequest
 
 app = typer.Typer(add_completion=False)
 
@@ -101,14 +101,13 @@ class ContextCommandOptions(ContextOptions):
         """Return by option where the text goes instead of to stdout; false if it does not."""
         return {"-o": self.output_file is not None, "--copy": self.copy}
 
-    def make_call(self, directory: Path, task: str, prompt: str, piped: str) -> ContextCall:
+    def make_request(self, directory: Path, task: str, prompt: str, piped: str) -> ContextRequest:
         """Return what is asked for. Raises UsageError for a wrong selector or parameter."""
-        from cub.actions.build_context import ContextCall
         from cub.context.assembly import ContextRequest
         from cub.context.expansion import parse_parameters
         from cub.context.selectors import parse_selectors
 
-        request = ContextRequest(
+        return ContextRequest(
             task,
             prompt,
             self.resume,
@@ -117,9 +116,6 @@ class ContextCommandOptions(ContextOptions):
             agent=self.agent,
             path=str((directory / self.path).resolve()) if self.path else "",
             piped=piped,
-        )
-        return ContextCall(
-            request, directory, os.environ, self, runs_bootstraps=not self.no_bootstrap
         )
 
 
@@ -150,11 +146,13 @@ def context(
     _require_alone("--explain", options.destinations if options.explain else {})
     directory = get_directory(context)
     prompt, piped, warnings = _read_prompt(context, options.prompt, options.prompt_file)
-    call = options.make_call(directory, task, prompt, piped)
+    request = options.make_request(directory, task, prompt, piped)
     stores = open_task_stores(context)
-    build = prepare_context(stores, call, is_preview=options.explain)
+    build = prepare_context(
+        stores, request, options, directory, os.environ, is_preview=options.explain
+    )
     build.warnings += warnings
-    result = build.preview() if options.explain else _build(build, call.options)
+    result = build.preview() if options.explain else _build(build, options)
     output.print_warnings(result.warnings)
     _deliver(result, options, directory)
     estimate = ESTIMATORS[options.estimator]
