@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from cub.checks.terminal_text import to_plain_text
+from cub.text import truncate_text
 
 MAX_MESSAGE = 300  # characters of a message; more is not a message but a log
 _MAX_NAME_CHARS = 500
@@ -38,8 +39,7 @@ def truncate_item(item: FailingItem) -> FailingItem:
 
 def truncate_line(text: str, max_chars: int) -> str:
     """Return a text on one line of at most `max_chars` characters."""
-    line = " ".join(text[: 4 * max_chars].split())
-    return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
+    return truncate_text(" ".join(text[: 4 * max_chars].split()), max_chars)
 
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"

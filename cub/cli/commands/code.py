@@ -13,7 +13,7 @@ import typer
 
 from cub.actions.command_options import CodeOptions
 from cub.cli import output
-from cub.cli.context_options import run_commands
+from cub.cli.context_exec import run_commands
 from cub.cli.options import get_directory
 from cub.cli.parameters import take_options
 from cub.cli.stop_signals import handle_stop_signals

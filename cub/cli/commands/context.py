@@ -13,7 +13,7 @@ import typer
 
 from cub.actions.command_options import COMMANDS_PANEL, ContextOptions, option
 from cub.cli import output
-from cub.cli.context_options import choose_audit, confirm_commands
+from cub.cli.context_exec import choose_audit, confirm_commands
 from cub.cli.context_output import (
     context_to_json,
     print_context_sources,

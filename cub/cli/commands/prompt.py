@@ -9,7 +9,7 @@ import typer
 
 from cub.actions.command_options import ContextOptions
 from cub.cli import output
-from cub.cli.context_options import run_commands
+from cub.cli.context_exec import run_commands
 from cub.cli.json_output import JsonObject, warnings_to_json
 from cub.cli.parameters import make_option, take_options
 from cub.cli.task_stores import open_task_stores

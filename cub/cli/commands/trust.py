@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cub.cli import output
-from cub.cli.context_options import format_command
+from cub.cli.context_exec import format_command
 from cub.cli.json_output import JsonObject
 from cub.cli.options import get_directory
 from cub.cli.parameters import make_option

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from cub.actions.run.run_request import RunOptions, merge_options, require_consistent
 from cub.cli import output
-from cub.cli.context_options import confirm_commands
+from cub.cli.context_exec import confirm_commands
 from cub.cli.options import Json
 from cub.cli.parameters import (
     make_option,

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from cub.cli.context_options import confirm_commands
+from cub.cli.context_exec import confirm_commands
 from cub.context.context_commands import make_cli_commands
 from cub.errors import CubError
 from tests.cli.terminal import in_terminal
 
 _PROGRAM = """
 import io, sys
-from cub.cli.context_options import confirm_commands
+from cub.cli.context_exec import confirm_commands
 from cub.context.context_commands import make_cli_commands
 from cub.errors import CubError
 sys.stdout = io.StringIO()
