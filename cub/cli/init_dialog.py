@@ -157,9 +157,9 @@ def _print_agents(project: Project, steps: NextSteps) -> bool:
 
 def _can_use_builtin(project: Project) -> bool:
     """Return whether the built-in agent could start; without any key, don't load its packages."""
+    from cub.actions.command_options import RunOptions
     from cub.actions.run.agent_programs import RunAgents
     from cub.actions.run.run_options import resolve_settings
-    from cub.actions.run.run_request import RunOptions
     from cub.harness.builtin import BuiltinHarness
 
     values = resolve_config(project, os.environ).values

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 
 from cub.actions.agent_context import ContextSource, count_sources_in
 from cub.actions.agent_readers import suggest_reading_fix
+from cub.actions.command_options import RunOptions
 from cub.actions.context_scripts import make_text_reader
 from cub.actions.project_texts import list_project_texts, open_agent_files
 from cub.actions.run.agent_programs import RunAgents, read_agent_versions
 from cub.actions.run.agent_texts import list_agent_sources, split_version
 from cub.actions.run.run_options import resolve_settings
-from cub.actions.run.run_request import RunOptions
 from cub.actions.tasks.current_attempt import build_environment
 from cub.agent.memory import load_memory
 from cub.agent_profiles.agent_files import LoadedFile

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from cub.actions.command_options import RunOptions
 from cub.actions.doctor.findings import Finding, sort_findings
 from cub.actions.doctor.git_problems import find_git_problems
 from cub.actions.doctor.instruction_problems import (
@@ -17,7 +18,6 @@ from cub.actions.doctor.reference_problems import find_reference_problems
 from cub.actions.migration.migrate import warn_due_migrations
 from cub.actions.project_state import load_project_state
 from cub.actions.run.run_options import resolve_settings
-from cub.actions.run.run_request import RunOptions
 from cub.actions.tasks import task_findings
 from cub.actions.tasks.stores import Stores, TaskResult, open_stores
 from cub.actions.tasks.transitions import release_task

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from cub.actions.command_options import RunOptions
 from cub.actions.run.agent_programs import RunAgents, require_available
 from cub.actions.run.run_context import Budget
 from cub.actions.run.run_folders import RunFolder, make_run_id
 from cub.actions.run.run_options import resolve_settings
-from cub.actions.run.run_request import RunOptions
 from cub.actions.run.run_setup import RunEnvironment
 from cub.actions.run.run_summary import NOTHING_READY, describe_parked_tasks
 from cub.actions.run.task_queue import (

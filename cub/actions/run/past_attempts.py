@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from cub.actions.command_options import RunOptions
 from cub.actions.ledger_report import read_task_history
 from cub.actions.run.run_folders import (
     EVENTS_FILE,
@@ -20,7 +21,6 @@ from cub.actions.run.run_folders import (
     is_alive,
 )
 from cub.actions.run.run_options import resolve_settings
-from cub.actions.run.run_request import RunOptions
 from cub.actions.tasks.stores import Stores
 from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.errors import CubError

@@ -19,7 +19,7 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import Any, BinaryIO
 
-from cub.actions.run.run_request import RUN_OPTION_NAMES, RunOptions
+from cub.actions.command_options import RUN_OPTION_NAMES, RunOptions
 from cub.actions.tasks.current_attempt import (
     RESULT_FILE,
     RUN_FILE,

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cub.actions.command_options import RunOptions
 from cub.actions.context_settings import (
     ContextSettings,
     parse_time_option,
     resolve_context_settings,
 )
-from cub.actions.run.run_request import RunOptions
 from cub.errors import CubError
 from cub.project.config_layers import ConfigValue
 from cub.project.setting_kinds import (

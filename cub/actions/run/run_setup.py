@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from cub.actions.build_prompt import read_system_prompt
 from cub.actions.check_commands import find_check_commands
+from cub.actions.command_options import RUN_OPTION_NAMES, RunOptions
 from cub.actions.context_settings import ContextSettings
 from cub.actions.managed_files import GITIGNORE
 from cub.actions.run.agent_programs import (
@@ -50,7 +51,6 @@ from cub.actions.run.run_folders import (
 )
 from cub.actions.run.run_options import RunSettings, resolve_settings
 from cub.actions.run.run_recovery import recover_killed_runs
-from cub.actions.run.run_request import RUN_OPTION_NAMES, RunOptions
 from cub.actions.run.task_queue import require_startable
 from cub.actions.tasks.current_attempt import RUN_VARIABLE, build_environment
 from cub.actions.tasks.stores import Stores, finish_interrupted_change, install_git_files

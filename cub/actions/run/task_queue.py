@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from cub.actions.command_options import RunOptions
 from cub.actions.run.command_trust import ApprovedChecks
 from cub.actions.run.run_folders import RECORDS_FILE, AttemptFolder
-from cub.actions.run.run_request import RunOptions
 from cub.actions.tasks.attempt_edits import NO_EDITS, AttemptEdits, apply_attempt_edits
 from cub.actions.tasks.stores import Stores, TaskTransaction
 from cub.actions.tasks.task_queries import find_epic, list_descendants

@@ -211,7 +211,7 @@ def _finish(verb: str) -> dict[str, Any]:
 
 
 def _run_tasks(root: Path) -> int:
-    from cub.actions.run.run_request import RunOptions
+    from cub.actions.command_options import RunOptions
     from cub.cli.commands.run.execute import execute_run
 
     # Make the check find this Python, and the agent this cub.

@@ -14,10 +14,10 @@ from typing import Any
 
 import psutil
 
+from cub.actions.command_options import RunOptions
 from cub.actions.run.notifications import send_notifications
 from cub.actions.run.run_context import Clock
 from cub.actions.run.run_loop import run_tasks
-from cub.actions.run.run_request import RunOptions
 from cub.actions.run.run_setup import RunEnvironment, prepare_run
 from cub.actions.run.run_status import RunStatus, save_status
 from cub.actions.tasks.stores import Stores, install_git_files, open_stores

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from cub.actions.command_options import RunOptions
 from cub.actions.run.agent_programs import RunAgents, read_agent_versions
 from cub.actions.run.place_choice import is_in_place
 from cub.actions.run.run_options import RunSettings, resolve_settings
-from cub.actions.run.run_request import RunOptions
 from cub.actions.tasks.stores import open_stores
 from cub.cli.commands.run.run_preview import preview_run
 from cub.errors import CubError

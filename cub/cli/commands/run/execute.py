@@ -8,11 +8,11 @@ from contextlib import closing, contextmanager
 from functools import partial
 from itertools import chain, islice
 
+from cub.actions.command_options import RunOptions
 from cub.actions.context_settings import ContextSettings
 from cub.actions.run.idle_run import find_idle_end
 from cub.actions.run.notifications import send_notifications
 from cub.actions.run.run_loop import INTERRUPTED, run_tasks
-from cub.actions.run.run_request import RunOptions
 from cub.actions.run.run_setup import RunEnvironment, prepare_run
 from cub.actions.run.run_status import PlaceRoots, RunStatus, save_status
 from cub.actions.tasks.stores import Stores

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cub.actions.run.run_request import RunOptions, merge_options, require_consistent
+from cub.actions.command_options import RunOptions, merge_options, require_consistent
 from cub.cli import output
 from cub.cli.context_exec import confirm_commands
 from cub.cli.options import Json

@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from cub.actions.command_options import RunOptions
 from cub.actions.doctor.run_problems import RunDiagnosis, diagnose_run
 from cub.actions.run.agent_programs import RunAgents, read_agent_versions
 from cub.actions.run.idle_run import suggest_tasks
 from cub.actions.run.place_choice import choose_place
 from cub.actions.run.run_options import RunSettings, resolve_settings
-from cub.actions.run.run_request import RunOptions
 from cub.actions.run.run_setup import make_new_tasks
 from cub.actions.run.run_summary import describe_parked_tasks
 from cub.actions.run.task_queue import (
