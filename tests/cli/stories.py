@@ -524,9 +524,11 @@ def _killed(place: Shop) -> None:
     """What a run leaves that is killed between a claim and its end."""
     folder = RunFolder(place.root, "20260101-080000-kill")
     folder.write_run_facts({"run": folder.id, "folder": place.root.as_posix(), "ended": False})
-    folder.attempt_folder("s-3", 9).write_state(
-        START_FILE, {"task": "s-3", "n": 9, "harness": "works"}
-    )
+    start = {
+        "task": "s-3", "n": 9, "harness": "works", "base": ["", "", "", ""], "charged": True,
+        "place": os.devnull, "kind": ["aside", "none", ""], "excluded": [],
+    }  # fmt: skip
+    folder.attempt_folder("s-3", 9).write_state(START_FILE, start)
 
 
 def _ledger(scene: Scene, place: Shop) -> None:
