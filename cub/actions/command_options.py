@@ -12,6 +12,8 @@ from typing import Any, Literal
 from cub.errors import UsageError
 
 OPTION = "option"
+COMMANDS_PANEL = "Output of commands"
+_PERMISSIONS_PANEL = "Permissions"
 
 
 def option(spec: str, text: str, default: Any, **settings: Any) -> Any:
@@ -20,9 +22,6 @@ def option(spec: str, text: str, default: Any, **settings: Any) -> Any:
     `spec` has its names and the placeholder of its value, as "--limit -n N".
     """
     return field(default=default, metadata={OPTION: {"spec": spec, "text": text, **settings}})
-
-
-COMMANDS_PANEL, _PERMISSIONS_PANEL = "Output of commands", "Permissions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Thread
+from typing import NamedTuple
 
 from cub.actions.run.attempt_finish import AttemptOutcome
 from cub.harness.base import Harness
@@ -30,7 +31,11 @@ class RunningAttempt:
     thread: Thread | None = None
 
 
-Report = tuple[RunningAttempt, Event | None]  # of an attempt's next event; None for its end
+class Report(NamedTuple):
+    """Hold the next event of an attempt; None if it has ended."""
+
+    attempt: RunningAttempt
+    event: Event | None
 
 
 @dataclass(slots=True)
@@ -65,11 +70,10 @@ class ParallelAttempts:
         """Return the next event of any attempt, or the end of one; raise an error of cub's."""
         has_threads = len(self.places) > 1
         report = self._reports.get() if has_threads else _take_step(self.running[0])
-        attempt, event = report
-        if event is None:
-            self.running.remove(attempt)
-            if attempt.error:
-                raise attempt.error
+        if report.event is None:
+            self.running.remove(report.attempt)
+            if report.attempt.error:
+                raise report.attempt.error
         return report
 
     def cancel(self) -> None:
@@ -93,15 +97,15 @@ class ParallelAttempts:
                 attempt.steps.close()
                 return
             self._reports.put(report)
-            if report[1] is None:
+            if report.event is None:
                 return
 
 
 def _take_step(attempt: RunningAttempt) -> Report:
     try:
-        return attempt, next(attempt.steps)
+        return Report(attempt, next(attempt.steps))
     except StopIteration as end:
         attempt.outcome = end.value
     except BaseException as error:  # noqa: BLE001 - the main thread raises it
         attempt.error = error
-    return attempt, None
+    return Report(attempt, None)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from cub.actions.command_options import RunOptions
 from cub.actions.ledger_report import read_task_history
 from cub.actions.run.run_folders import (
     EVENTS_FILE,
@@ -20,7 +19,7 @@ from cub.actions.run.run_folders import (
     encode_folder_name,
     is_alive,
 )
-from cub.actions.run.run_options import resolve_settings
+from cub.actions.run.run_options import select_harness_configs
 from cub.actions.tasks.stores import Stores
 from cub.agent_profiles.profiles import NAMED_PROFILES
 from cub.errors import CubError
@@ -200,7 +199,7 @@ def _open_reader(stores: Stores, attempt: PastAttempt, environ: Mapping[str, str
     """Open the reader of the attempt's agent; that of cub's protocol if it is not configured."""
     values, name = resolve_config(stores.project, environ).values, attempt.event.get("harness")
     try:
-        configs = resolve_settings(values, RunOptions()).harness_configs
+        configs = select_harness_configs(values)
         chosen = load_harnesses([str(name)], configs, stores.root, environ)
         return chosen.harnesses[0].open_reader()
     except CubError:

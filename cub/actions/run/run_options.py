@@ -68,13 +68,11 @@ class RunSettings:
 def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
     """Return the settings of a run. Raises UsageError for a value that makes no sense."""
     get = {key: value.value for key, value in values.items()}
-    prefix = "harnesses."
-    configured = {k.removeprefix(prefix): v for k, v in get.items() if k.startswith(prefix)}
     names = [name.strip() for name in (options.harness or get["run.harness"]).split(",")]
     return RunSettings(
         options=options,
         harnesses=tuple(filter(None, names)) or ("auto",),
-        harness_configs=configured,
+        harness_configs=select_harness_configs(values),
         model=options.model or get["run.model"],
         checks=() if options.no_checks else options.checks or tuple(get["run.checks"]),
         accept_unverified=get["run.accept_unverified"],
@@ -106,6 +104,13 @@ def resolve_settings(values: ConfigValues, options: RunOptions) -> RunSettings:
         iterations=_override(options.iterations, get["run.budget.iterations"]),
         context=resolve_context_settings(values, options),
     )
+
+
+def select_harness_configs(values: ConfigValues) -> dict[str, Any]:
+    """Return the values of `harnesses` in the configuration, by the names of the agents."""
+    prefix = "harnesses."
+    rows = (item for item in values.items() if item[0].startswith(prefix))
+    return {key.removeprefix(prefix): row.value for key, row in rows}
 
 
 def _override(option: Any, configured: Any) -> Any:

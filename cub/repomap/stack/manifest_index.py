@@ -124,7 +124,9 @@ def _list_commands(row: Mapping[str, Any], manifest: Manifest) -> Iterator[Proje
     for purpose, text in iter_row_commands(row):
         # A file that is fixed to a place below the root is for the root.
         folder = "" if "/" in row["globs"][0] else manifest.folder
-        line = text.replace("{program}", program).replace("{prefix}", manifest.python_prefix)
+        line = text.replace("{program}", program)
+        if "{prefix}" in line:  # to know it, all folders above are looked at
+            line = line.replace("{prefix}", manifest.python_prefix)
         yield ProjectCommand(purpose, line, manifest.path, folder)
 
 

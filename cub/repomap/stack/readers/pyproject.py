@@ -70,7 +70,8 @@ def _detect_package_manager(manifest: Manifest, tree: dict[str, Any]) -> str:
     """Return the manager whose lock file is there, else one whose table is in the file, or ""."""
     rows, tools = load_table("tools")["python_managers"], as_table(tree.get("tool"))
     prefixes = {name: row["prefix"] for name, row in rows.items() if "prefix" in row}
-    locked = (name for name in prefixes if prefixes[name] == manifest.python_prefix)
+    prefix = manifest.python_prefix
+    locked = (name for name in prefixes if prefixes[name] == prefix)
     configured = (name for name in prefixes if name.lower() in tools)
     hatch = "Hatch" if get_value_at(tools, "hatch", "envs") else ""
     return next(locked, "") or next(configured, hatch)

@@ -109,11 +109,12 @@ def list_tools(
     are run.
     """
     rows = load_table("tools")["python"]
-    prefix = manifest.python_prefix if prefix is None else prefix
+    if prefix is None and not without_commands:
+        prefix = manifest.python_prefix
     for name in (name for name in dict.fromkeys(names) if name in rows):
         yield manifest.make_technology(rows[name]["name"], "tool")
         for purpose, text in () if without_commands else iter_row_commands(rows[name]):
-            yield manifest.make_command(purpose, prefix + overrides.get(name, text))
+            yield manifest.make_command(purpose, f"{prefix}{overrides.get(name, text)}")
 
 
 def list_installed_tools(
