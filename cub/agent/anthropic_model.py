@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cub.agent.conversation import Block, ImageBlock, Message, TextBlock, ToolCall, ToolResult
+from cub.agent.conversation import (
+    Block,
+    ImageBlock,
+    Message,
+    ReasoningBlock,
+    TextBlock,
+    ToolCall,
+    ToolResult,
+)
 from cub.agent.model import ModelRequest, ReplyEvent, StopReason, TextDelta
 from cub.agent.service_stream import ServiceModel, make_reply_end, make_tool_call
 from cub.json_values import JsonObject, get_count, get_object, get_text
@@ -120,6 +128,8 @@ def _convert_block(block: Block) -> dict[str, Any]:
     if isinstance(block, ImageBlock):
         source = {"type": "base64", "media_type": block.media_type, "data": block.data}
         return {"type": "image", "source": source}
+    if isinstance(block, ReasoningBlock):
+        return dict(block.data)
     if isinstance(block, ToolCall):
         return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.arguments}
     return {

@@ -9,9 +9,11 @@ from cub.agent.conversation import (
     Block,
     ImageBlock,
     Message,
+    ReasoningBlock,
     TextBlock,
     ToolCall,
     ToolResult,
+    drop_stale_reasoning,
     make_user_message,
     repair_conversation,
 )
@@ -45,6 +47,8 @@ def _estimate_block(block: Block) -> int:
             return len(block.text) // 4
         case ImageBlock():
             return _IMAGE_TOKENS
+        case ReasoningBlock():
+            return len(json.dumps(block.data, ensure_ascii=False)) // 4
         case ToolCall():
             return (len(block.name) + len(json.dumps(block.arguments))) // 4
         case ToolResult():
@@ -70,7 +74,7 @@ def truncate_old_results(messages: Sequence[Message]) -> list[Message]:
                 blocks.append(block)
         shortened.append(message._replace(blocks=tuple(reversed(blocks))))
     shortened.reverse()
-    return shortened
+    return drop_stale_reasoning(shortened, messages)
 
 
 def _truncate_result(result: ToolResult) -> ToolResult:
@@ -109,7 +113,8 @@ def replace_old_messages(messages: Sequence[Message], prompt: str, summary: str)
         "The conversation was summarized, to save space. Files have to be read again before they "
         f"are changed.\n\n<summary>\n{summary.strip()}\n</summary>"
     )
-    return repair_conversation([make_user_message(text), *messages[-RECENT_MESSAGES:]])
+    shortened = [make_user_message(text), *messages[-RECENT_MESSAGES:]]
+    return repair_conversation(drop_stale_reasoning(shortened, messages))
 
 
 def _iter_transcript(messages: Sequence[Message]) -> Iterator[str]:
@@ -124,6 +129,8 @@ def _describe_block(block: Block) -> str:
             text = block.text
         case ImageBlock():
             text = "(an image)"
+        case ReasoningBlock():
+            text = f"thinks: {block.text}"
         case ToolCall():
             text = f"calls {block.name} {json.dumps(block.arguments)}"
         case ToolResult():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from cub.json_values import JsonObject
@@ -24,13 +25,34 @@ class ImageBlock(NamedTuple):
     data: str
 
 
+class ReasoningBlock(NamedTuple):
+    """Hold what a model thought before what follows; `text` is for people, and may be "".
+
+    `data` is as the service sent it, signatures included: it is sent back unchanged, to the model
+    of this name alone.
+    """
+
+    model: str
+    text: str
+    data: JsonObject
+
+    @property
+    def is_bound(self) -> bool:
+        """Return whether its service refuses it once anything before it has changed."""
+        return "claude" in self.model  # through whichever service; others only want all of it back
+
+
 class ToolCall(NamedTuple):
-    """Hold a model's call of a tool; `fault` says why its arguments can't be read, or is ""."""
+    """Hold a model's call of a tool; `fault` says why its arguments can't be read, or is "".
+
+    `extra` has what a service attached to the call, by the name of the model that wants it back.
+    """
 
     id: str
     name: str
     arguments: JsonObject
     fault: str = ""
+    extra: JsonObject = MappingProxyType({})
 
 
 class ToolResult(NamedTuple):
@@ -46,7 +68,7 @@ class ToolResult(NamedTuple):
         return "\n".join(block.text for block in self.content if isinstance(block, TextBlock))
 
 
-Block = TextBlock | ImageBlock | ToolCall | ToolResult
+Block = TextBlock | ImageBlock | ReasoningBlock | ToolCall | ToolResult
 
 
 class Message(NamedTuple):
@@ -80,7 +102,8 @@ def repair_conversation(messages: Iterable[Message]) -> list[Message]:
     """Return a conversation in which every call has its result in the message that follows.
 
     A call without one gets a result that says so, and a result without its call is left out: a
-    service answers either with an error (400). Messages without a block are left out as well.
+    service answers either with an error (400). Messages without a block are left out as well, and
+    so is reasoning that nothing of the same reply follows: it led to nothing.
     """
     repaired: list[Message] = []
     open_calls: list[ToolCall] = []
@@ -88,6 +111,7 @@ def repair_conversation(messages: Iterable[Message]) -> list[Message]:
         if message.role == "assistant":
             if open_calls:
                 repaired.append(_answer_calls(open_calls, ()))
+            message = _drop_last_reasoning(message)  # noqa: PLW2901 - the same one
             open_calls = message.calls
         else:
             message = _answer_calls(open_calls, message.blocks)  # noqa: PLW2901 - the same one
@@ -97,6 +121,28 @@ def repair_conversation(messages: Iterable[Message]) -> list[Message]:
     if open_calls:
         repaired.append(_answer_calls(open_calls, ()))
     return repaired
+
+
+def drop_stale_reasoning(messages: Sequence[Message], previous: Sequence[Message]) -> list[Message]:
+    """Return messages without the bound reasoning behind the first that is not as in `previous`."""
+    pairs = enumerate(zip(messages, previous, strict=False))
+    start = next((number for number, (new, old) in pairs if new != old), len(messages))
+    changed = (
+        message._replace(blocks=tuple(block for block in message.blocks if not _is_bound(block)))
+        for message in messages[start:]
+    )
+    return [*messages[:start], *changed]
+
+
+def _is_bound(block: Block) -> bool:
+    return isinstance(block, ReasoningBlock) and block.is_bound
+
+
+def _drop_last_reasoning(message: Message) -> Message:
+    blocks = list(message.blocks)
+    while blocks and isinstance(blocks[-1], ReasoningBlock):
+        blocks.pop()
+    return message._replace(blocks=tuple(blocks))
 
 
 def _answer_calls(calls: Sequence[ToolCall], blocks: Sequence[Block]) -> Message:

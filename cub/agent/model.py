@@ -72,7 +72,9 @@ class ModelError(CubError):
     """Report that a model did not answer.
 
     `status` is the HTTP status, None without an answer or in the middle of one. `retry_after` are
-    the seconds after which the service wants to be asked again, None if it does not say.
+    the seconds after which the service wants to be asked again, None if it does not say. A request
+    that `is_too_long` may succeed once it is shorter; `window` are the tokens that the model can
+    read, None if the service did not say.
     """
 
     def __init__(
@@ -82,10 +84,13 @@ class ModelError(CubError):
         *,
         status: int | None = None,
         retry_after: float | None = None,
+        is_too_long: bool = False,
+        window: int | None = None,
         hint: str = "",
     ) -> None:
         super().__init__(message, hint=hint)
         self.kind, self.status, self.retry_after = kind, status, retry_after
+        self.is_too_long, self.window = is_too_long, window
 
     @property
     def is_retryable(self) -> bool:

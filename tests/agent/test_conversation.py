@@ -7,9 +7,11 @@ from cub.agent.conversation import (
     Block,
     ImageBlock,
     Message,
+    ReasoningBlock,
     TextBlock,
     ToolCall,
     ToolResult,
+    drop_stale_reasoning,
     make_user_message,
     repair_conversation,
 )
@@ -65,11 +67,48 @@ def test_the_text_of_a_message_has_no_results() -> None:
     assert (message.text, message.results[0].text) == ("y", "x")
 
 
+def think(model: str = "claude-sonnet-5-5") -> ReasoningBlock:
+    return ReasoningBlock(model, "Hm.", {"type": "thinking", "thinking": "Hm.", "signature": "s"})
+
+
+def test_reasoning_that_nothing_follows_is_left_out() -> None:
+    messages = [
+        Message("assistant", (think(), TextBlock("Hi"), think(), think())),
+        Message("assistant", (think(),)),
+        Message("assistant", (think(), TextBlock("Hi"), think(), call("a"))),
+        Message("user", (result("a"),)),
+    ]
+    assert repair_conversation(messages) == [
+        Message("assistant", (think(), TextBlock("Hi"))),
+        *messages[2:],
+    ]
+
+
+def test_reasoning_is_dropped_from_the_first_change_on() -> None:
+    turn = [Message("assistant", (think(), call("a"))), Message("user", (result("a"),))]
+    messages = [make_user_message("go"), *turn, *turn, *turn]
+    assert drop_stale_reasoning(messages, messages[:-1]) == messages
+    shorter = [*messages[:2], Message("user", (ToolResult("a", (TextBlock("cut"),)),))]
+    kept = drop_stale_reasoning([*shorter, *messages[3:]], messages)
+    assert kept[:3] == shorter
+    assert [message.blocks for message in kept[3::2]] == [(call("a"),)] * 2
+    assert kept[4::2] == messages[4::2]
+
+
+def test_reasoning_that_a_service_wants_back_in_any_case_stays() -> None:
+    """DeepSeek refuses calls without what the model thought before them."""
+    old = [make_user_message("go"), Message("assistant", (think("deepseek-v4-pro"), call("a")))]
+    new = [make_user_message("summary"), old[1]]
+    assert drop_stale_reasoning(new, old) == new
+
+
 BLOCKS = st.one_of(
+    st.builds(think),
     st.builds(TextBlock, st.text(min_size=1)),
     st.sampled_from("abcd").map(call),
     st.sampled_from("abcd").map(result),
 )
+OTHERS_BLOCKS = {"assistant": ToolResult, "user": ToolCall | ReasoningBlock}
 MESSAGES = st.lists(
     st.builds(
         Message,
@@ -83,7 +122,7 @@ MESSAGES = st.lists(
             blocks=tuple(
                 block
                 for block in message.blocks
-                if not isinstance(block, ToolResult if message.role == "assistant" else ToolCall)
+                if not isinstance(block, OTHERS_BLOCKS[message.role])
             )
         )
         for message in messages
@@ -99,6 +138,7 @@ def test_every_call_is_answered_by_the_next_message_whatever_was_before(
     for number, message in enumerate(repaired):
         previous = repaired[number - 1].calls if number else []
         assert message.blocks
+        assert not isinstance(message.blocks[-1], ReasoningBlock)
         assert [one.call_id for one in message.results] == [one.id for one in previous]
         if message.calls:
             assert number + 1 < len(repaired)
