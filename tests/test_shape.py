@@ -20,9 +20,9 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 MAX_MODULES = {
     "cub": 11,
     "cub.actions": 97,
-    "cub.agent": 40,
+    "cub.agent": 42,
     "cub.checks": 17,
-    "cub.cli": 58,
+    "cub.cli": 61,
     "cub.config_edit": 7,
     "cub.context": 14,
     "cub.edit": 23,
@@ -43,7 +43,7 @@ MAX_MODULES = {
     "cub.store": 24,
 }
 # Small modules with one importer beside them, and why each stands by itself.
-_TOOLS = ("bash", "glob_files", "web_fetch", "web_search", "write_file")
+_TOOLS = ("glob_files", "web_fetch", "web_search", "write_file")
 LONE_SIBLINGS = {
     **{f"cub.agent.tools.{name}": "each tool is a module" for name in _TOOLS},
     "cub.agent.tools.search_program": "it runs in a process of its own",

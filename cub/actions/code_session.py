@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -13,17 +13,19 @@ from cub.actions.command_options import CodeOptions
 from cub.actions.context_scripts import make_text_reader
 from cub.actions.context_settings import find_untrusted_keys
 from cub.actions.tasks.stores import Stores
-from cub.agent.executor import ApprovalRequest, Toolbox
+from cub.agent.executor import Toolbox
 from cub.agent.explore_cache import ExploreCache
 from cub.agent.loop import AgentSession, SessionLimits
 from cub.agent.memory import Memory, load_memory
 from cub.agent.model_settings import load_models, require_model_server, resolve_model_settings
 from cub.agent.permission_rules import compile_hidden_files, parse_rule
 from cub.agent.permissions import PermissionMode, Permissions
+from cub.agent.session_budget import SessionBudget
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.toolset import TOOLS
 from cub.edit.plan import PlanWarning
 from cub.processes.command import StopRequest
+from cub.project.allowed_rules import load_allowed_rules
 from cub.project.config_layers import ConfigValue, resolve_config
 from cub.project.project import find_home
 from cub.project.setting_kinds import parse_seconds
@@ -35,23 +37,24 @@ ConfigValues = Mapping[str, ConfigValue]
 class SessionSurroundings(NamedTuple):
     """Hold what a session gets from the process that it runs in.
 
-    It starts in `folder`; `today` is in its system prompt. `approve` is as in a Toolbox.
+    It starts in `folder`; `today` is in its system prompt.
     """
 
     folder: Path
     environ: Mapping[str, str]
     stop: StopRequest
     today: date
-    approve: Callable[[ApprovalRequest], str]
 
 
 class PreparedSession(NamedTuple):
     """Hold a session that has not begun, the values of the configuration, and warnings.
 
-    `model_choice` is the model that nobody configured, and why it was chosen; else "".
+    `root` is the project's. `model_choice` is the model that nobody configured, and why it was
+    chosen; else "".
     """
 
     session: AgentSession
+    root: Path
     values: ConfigValues
     is_debug: bool
     warnings: list[PlanWarning]
@@ -79,7 +82,7 @@ def prepare_session(
         surroundings.stop,
         search_url=values["code.search_url"] or "",
     )
-    permissions = _read_permissions(values, options)
+    permissions = _read_permissions(project.root, values, options)
     context = replace(context, hides_file=compile_hidden_files(permissions.deny, context))
     memory = load_memory(make_text_reader(project, folder))
     toolbox = Toolbox(
@@ -91,7 +94,6 @@ def prepare_session(
             ttl=parse_seconds(values["code.cache.ttl"]),
             is_enabled=values["code.cache.enabled"],
         ),
-        surroundings.approve,
         memory.take_rules,
         memory.restore_rules,
     )
@@ -100,12 +102,17 @@ def prepare_session(
         settings.max_output_tokens,
         settings.compaction_threshold,
         options.max_turns,
-        options.max_usd,
     )
-    session = AgentSession(model, small_model, toolbox, system, limits)
+    budget = SessionBudget(options.max_usd)
+    session = AgentSession(model, small_model, toolbox, system, limits, budget=budget)
     warnings = [w for w in layers.warnings if w not in project.config.warnings]
     return PreparedSession(
-        session, layers.values, settings.is_debug, [*warnings, *memory.warnings], settings.choice
+        session,
+        project.root,
+        layers.values,
+        settings.is_debug,
+        [*warnings, *memory.warnings],
+        settings.choice,
     )
 
 
@@ -123,11 +130,12 @@ def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions)
         raise error
 
 
-def _read_permissions(values: Mapping[str, Any], options: CodeOptions) -> Permissions:
+def _read_permissions(root: Path, values: Mapping[str, Any], options: CodeOptions) -> Permissions:
+    allow = (*values["code.allow"], *options.allow, *load_allowed_rules(root))
     return Permissions(
         cast("PermissionMode", options.permissions or values["code.permissions"]),
-        tuple(map(parse_rule, (*values["code.allow"], *options.allow))),
-        tuple(map(parse_rule, (*values["code.deny"], *options.deny))),
+        [parse_rule(text) for text in allow],
+        [parse_rule(text) for text in (*values["code.deny"], *options.deny)],
     )
 
 

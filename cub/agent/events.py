@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from cub.agent.conversation import ToolCall, ToolResult
@@ -39,6 +40,28 @@ class ToolStart(NamedTuple):
 
     call: ToolCall
     summary: str
+
+
+class Answer(NamedTuple):
+    """Hold what a person answers to a question; the model gets `words` if the answer is no."""
+
+    choice: Literal["once", "always", "no"]
+    words: str = ""
+
+
+class Question(NamedTuple):
+    """Ask whether a call may run: all that it is about, and why it needs approval.
+
+    Whoever shows the events calls `answer`, now or later, in any thread; until then the call waits,
+    and all that come after it. `rule` is the permission rule that `always` adds to the session, ""
+    for a call that is not to be allowed for good.
+    """
+
+    call: ToolCall
+    text: str
+    reason: str
+    rule: str
+    answer: Callable[[Answer], None]
 
 
 class ToolEnd(NamedTuple):
@@ -102,6 +125,6 @@ class SessionEnd(NamedTuple):
 
 
 SessionEvent = (
-    TextDelta | ReplyText | RequestRetry | ToolStart | ToolEnd | TurnEnd | Compaction
+    TextDelta | ReplyText | RequestRetry | ToolStart | Question | ToolEnd | TurnEnd | Compaction
     | CacheStatistics | SessionEnd
 )  # fmt: skip

@@ -15,16 +15,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cub.agent.conversation import ImageBlock, TextBlock, ToolCall, ToolResult
-from cub.agent.events import ResultSource, ToolEnd, ToolStart
+from cub.agent.events import Answer, Question, ResultSource, ToolEnd, ToolStart
 from cub.agent.explore_cache import CacheKey, ExploreCache
-from cub.agent.permissions import Permissions
-from cub.agent.tools.tool import AnyTool, ToolContext, ToolOutput
-from cub.agent.tools.tool_arguments import ToolError, parse_arguments
+from cub.agent.permission_rules import parse_rule
+from cub.agent.permissions import Decision, Permissions
+from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS
 from cub.errors import CubError
 from cub.masking import mask_text
@@ -36,28 +38,18 @@ _MAX_ASKED_CHARS = 4_000
 _CANCELLED = "This call was cancelled by the user before it was finished."
 
 
-class ApprovalRequest(NamedTuple):
-    """Hold a call that needs a person's approval, all that it is about, and why it does."""
-
-    call: ToolCall
-    text: str
-    reason: str
-
-
 @dataclass(frozen=True, slots=True)
 class Toolbox:
     """Hold the tools of a session, by name, and all that decides whether and how they run.
 
-    `approve` asks a person, and returns why a call may not run, "" if it may. `take_rules` returns
-    the rules for a file that the model does not have, "" for none; `restore_rules` makes it return
-    all again.
+    `take_rules` returns the rules for a file that the model does not have, "" for none;
+    `restore_rules` makes it return all again.
     """
 
-    tools: Mapping[str, AnyTool]
+    tools: Mapping[str, Tool]
     context: ToolContext
     permissions: Permissions
     cache: ExploreCache
-    approve: Callable[[ApprovalRequest], str]
     take_rules: Callable[[Path], str]
     restore_rules: Callable[[], None]
 
@@ -76,15 +68,34 @@ class FinishedCall(NamedTuple):
     is_error: bool
 
 
+class AnsweredCall(NamedTuple):
+    """Hold the number of a call, and what a person answered to its question."""
+
+    number: int
+    answer: Answer
+
+
+CallReport = FinishedCall | AnsweredCall
+_Execute = Callable[[ToolContext], ToolOutput]
+_CallEvent = ToolStart | Question | ToolEnd
+
+
 @dataclass(slots=True)
 class _Job:
+    """Hold a call; `execute` carries it out once its arguments are checked.
+
+    `rule` is the one that its question offers, None while no answer is awaited.
+    """
+
     number: int
     call: ToolCall
-    tool: AnyTool | None
+    tool: Tool | None
     summary: str
     result: ToolResult | None = None
     started: float = 0.0
     cache_key: CacheKey | None = None
+    execute: _Execute | None = None
+    rule: str | None = None
 
     @property
     def is_concurrent(self) -> bool:
@@ -93,13 +104,13 @@ class _Job:
 
 @dataclass(slots=True)
 class CallBatch:
-    """Execute the calls of one reply; `report` takes finished calls from their threads.
+    """Execute the calls of one reply; `report` takes what happens in other threads.
 
-    All methods belong to one thread, which hands what was reported to `finish_call`.
+    All methods belong to one thread, which hands what was reported to `take_report`.
     """
 
     toolbox: Toolbox
-    report: Callable[[FinishedCall], None]
+    report: Callable[[CallReport], None]
     _jobs: list[_Job] = field(default_factory=list)
     _waiting: deque[_Job] = field(default_factory=deque)
     _running: dict[int, _Job] = field(default_factory=dict)  # by their numbers
@@ -115,7 +126,7 @@ class CallBatch:
         """Return the results, in the order of the calls."""
         return tuple(job.result for job in self._jobs if job.result)
 
-    def add_call(self, call: ToolCall) -> Iterator[ToolStart | ToolEnd]:
+    def add_call(self, call: ToolCall) -> Iterator[_CallEvent]:
         """Take a call of a reply that is still being written; yield what starts or ends."""
         tool = self.toolbox.tools.get(call.name)
         subject = tool.get_subject(call.arguments) if tool else ""
@@ -124,38 +135,35 @@ class CallBatch:
         self._waiting.append(self._jobs[-1])
         yield from self._start_ready_jobs()
 
-    def end_reply(self) -> Iterator[ToolStart | ToolEnd]:
+    def end_reply(self) -> Iterator[_CallEvent]:
         """Note that the reply is complete, so calls that change something may start."""
         self._has_reply_ended = True
         yield from self._start_ready_jobs()
 
-    def finish_call(self, finished: FinishedCall) -> Iterator[ToolStart | ToolEnd]:
-        """Take what a thread has reported; yield its end, and what can start then."""
-        job = self._running.get(finished.number)
-        if job is None or job.tool is None:  # cancelled meanwhile
+    def take_report(self, report: CallReport) -> Iterator[_CallEvent]:
+        """Take what a thread has reported; yield what starts or ends."""
+        job = self._running.get(report.number)
+        if job is None:  # cancelled meanwhile
             return
-        cache, output = self.toolbox.cache, finished.output
-        if not finished.is_error:
-            cache.store_output(job.cache_key, output)
-        for path in output.changed:
-            cache.invalidate_path(path)
-        if job.tool.effect == "command":
-            cache.invalidate_all()
-        yield self._end_job(job, output, "tool", is_error=finished.is_error)
+        if isinstance(report, FinishedCall):
+            yield self._finish_job(job, report)
+        elif job.rule is not None:
+            yield from self._take_answer(job, report.answer)
         yield from self._start_ready_jobs()
 
     def cancel(self) -> Iterator[ToolEnd]:
-        """Give every call that waits, or runs and changes nothing, a result that says so.
+        """Give every call that waits, is asked for, or changes nothing, a result that says so.
 
         A command that runs is ended by the stop of the tools' context, and reports that itself.
         """
-        cancelled = [job for job in self._running.values() if job.is_concurrent]
+        running = self._running.values()
+        cancelled = [job for job in running if job.is_concurrent or job.rule is not None]
         cancelled += self._waiting
         self._waiting.clear()
         for job in cancelled:
             yield self._end_job(job, ToolOutput(_CANCELLED), "cancelled", is_error=True)
 
-    def _start_ready_jobs(self) -> Iterator[ToolStart | ToolEnd]:
+    def _start_ready_jobs(self) -> Iterator[_CallEvent]:
         """Start what may run now, in the order of the calls."""
         while self._waiting and self._may_start(self._waiting[0]):
             yield from self._start_job(self._waiting.popleft())
@@ -169,52 +177,83 @@ class CallBatch:
         is_free = len(self._running) < MAX_CONCURRENT
         return is_free and all(other.is_concurrent for other in self._running.values())
 
-    def _start_job(self, job: _Job) -> Iterator[ToolStart | ToolEnd]:
-        """Run a job in a thread, or end it at once: refused, known, or not a call at all."""
+    def _start_job(self, job: _Job) -> Iterator[_CallEvent]:
+        """Run a job, ask a person whether it may run, or end it at once."""
         self._running[job.number], job.started = job, time.monotonic()
         yield ToolStart(job.call, job.summary)
-        context, cache = self.toolbox.context, self.toolbox.cache
+        toolbox = self.toolbox
         try:
-            tool, arguments = self._check_call(job)
+            tool, job.execute = self._bind_call(job)
         except CubError as error:
             yield self._end_job(job, _describe_error(error), "tool", is_error=True)
             return
-        if refusal := self._find_refusal(job, tool):
-            yield self._end_job(job, ToolOutput(refusal), "denied", is_error=True)
-            return
-        job.cache_key = cache.make_key(tool, job.call.arguments, context)
-        if output := cache.find_output(job.cache_key):
-            yield self._end_job(job, output, "cache", is_error=False)
-            return
-        Thread(target=self._run, args=(job.number, tool, arguments), daemon=True).start()
+        decision = toolbox.permissions.decide(tool, job.call.arguments, toolbox.context)
+        # No part of a command is left out: a person would approve what is not shown.
+        text = mask_text(tool.get_subject(job.call.arguments))
+        if decision.answer == "ask" and len(text) > _MAX_ASKED_CHARS:
+            reason = f"{decision.reason}, and it is too long to show for approval"
+            decision = Decision("deny", reason)
+        if decision.answer == "deny":
+            yield self._refuse_job(job, decision.reason)
+        elif decision.answer == "ask":
+            job.rule = ""
+            answer = partial(self._report_answer, job.number)
+            yield Question(job.call, text, decision.reason, job.rule, answer)
+        else:
+            yield from self._execute_job(job, tool)
 
-    def _check_call(self, job: _Job) -> tuple[AnyTool, Any]:
-        """Return the tool and its arguments. Raises ToolError for a call that is not valid."""
+    def _report_answer(self, number: int, answer: Answer) -> None:
+        self.report(AnsweredCall(number, answer))
+
+    def _take_answer(self, job: _Job, answer: Answer) -> Iterator[ToolEnd]:
+        """Run the job that a person was asked about, or end it."""
+        rule, job.rule = job.rule, None
+        if answer.choice == "no" or job.tool is None:
+            yield self._refuse_job(job, answer.words or "the user said no")
+            return
+        if answer.choice == "always" and rule:
+            self.toolbox.permissions.allow.append(parse_rule(rule, self.toolbox.tools))
+        job.started = time.monotonic()
+        yield from self._execute_job(job, job.tool)
+
+    def _bind_call(self, job: _Job) -> tuple[Tool, _Execute]:
+        """Return the tool, and what carries the call out; ToolError for one that is not valid."""
         if job.tool is None:
             names = ", ".join(self.toolbox.tools)
             raise ToolError(f"there is no tool {job.call.name!r}", hint=f"choose from {names}")
         if job.call.fault:
             raise ToolError(job.call.fault)
-        return job.tool, parse_arguments(job.tool.arguments, job.call.arguments)
+        return job.tool, job.tool.bind(job.call.arguments)
 
-    def _find_refusal(self, job: _Job, tool: AnyTool) -> str:
-        """Return why a call may not run; "" if it may, perhaps because a person has approved it."""
-        toolbox = self.toolbox
-        answer, reason = toolbox.permissions.decide(tool, job.call.arguments, toolbox.context)
-        if answer == "ask":
-            # No part of a command is left out: a person would approve what is not shown.
-            text = mask_text(tool.get_subject(job.call.arguments))
-            if len(text) > _MAX_ASKED_CHARS:
-                reason += ", and it is too long to show for approval"
-            else:
-                reason = toolbox.approve(ApprovalRequest(job.call, text, reason))
-        return f"not allowed: {reason}" if answer != "allow" and reason else ""
+    def _execute_job(self, job: _Job, tool: Tool) -> Iterator[ToolEnd]:
+        """Run a job in a thread, or end it with what the same call returned before."""
+        cache = self.toolbox.cache
+        job.cache_key = cache.make_key(tool, job.call.arguments, self.toolbox.context)
+        if output := cache.find_output(job.cache_key):
+            yield self._end_job(job, output, "cache", is_error=False)
+            return
+        Thread(target=self._run, args=(job,), daemon=True).start()
 
-    def _run(self, number: int, tool: AnyTool, arguments: Any) -> None:
+    def _finish_job(self, job: _Job, finished: FinishedCall) -> ToolEnd:
+        """Note what a job has changed, and end it."""
+        cache, output = self.toolbox.cache, finished.output
+        if not finished.is_error:
+            cache.store_output(job.cache_key, output)
+        for path in output.changed:
+            cache.invalidate_path(path)
+        if job.tool and job.tool.effect in ("command", "unknown"):
+            cache.invalidate_all()
+        return self._end_job(job, output, "tool", is_error=finished.is_error)
+
+    def _refuse_job(self, job: _Job, reason: str) -> ToolEnd:
+        return self._end_job(job, ToolOutput(f"not allowed: {reason}"), "denied", is_error=True)
+
+    def _run(self, job: _Job) -> None:
         """Run a call, in its thread, and report its end; whatever happens becomes a result."""
         output, is_error = ToolOutput(""), True
         try:
-            output = tool.run(arguments, self.toolbox.context)
+            assert job.execute is not None
+            output = job.execute(self.toolbox.context)
             is_error = False
         except CubError as error:
             output = _describe_error(error)
@@ -223,7 +262,7 @@ class CallBatch:
         except Exception as error:  # noqa: BLE001 - a bug in a tool must not end the session
             output = ToolOutput(f"error: the tool failed: {type(error).__name__}: {error}")
         finally:
-            self.report(FinishedCall(number, output, is_error))
+            self.report(FinishedCall(job.number, output, is_error))
 
     def _end_job(
         self, job: _Job, output: ToolOutput, source: ResultSource, *, is_error: bool
@@ -231,7 +270,7 @@ class CallBatch:
         self._running.pop(job.number, None)
         text = cut_middle(output.text, MAX_RESULT_CHARS) or "(no output)"
         content: list[TextBlock | ImageBlock] = [TextBlock(text), *output.images]
-        if not is_error and job.tool and job.tool.subject == "file_path":
+        if not is_error and job.tool and job.tool.rule_kind == "path" and not job.tool.search:
             path = self.toolbox.context.resolve_path(job.tool.get_subject(job.call.arguments))
             if rules := self.toolbox.take_rules(path):
                 content.append(TextBlock(rules))  # it stays when an old result is cut

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.agent.events import CacheStatistics
-from cub.agent.tools.read_file import READ
-from cub.agent.tools.tool import AnyTool, ToolContext, ToolOutput
+from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError
 from cub.files.read_files import make_stat_signature
 from cub.json_values import JsonObject, get_text
@@ -72,17 +71,17 @@ class ExploreCache:
         """Return how many entries there are, and what happened so far."""
         return CacheStatistics(len(self._entries), **self._counts)
 
-    def make_key(self, tool: AnyTool, values: JsonObject, context: ToolContext) -> CacheKey | None:
+    def make_key(self, tool: Tool, values: JsonObject, context: ToolContext) -> CacheKey | None:
         """Return the key of a call, taken before it runs; None for one that is never stored."""
         if not (self._is_enabled and tool.effect == "read"):
             return None
         call = {"tool": tool.name, "input": values, "cwd": str(context.folder)}
         digest = sha256(json.dumps(call, sort_keys=True).encode()).digest()
         try:
-            if tool.name != READ.name:
-                return CacheKey(digest, context.resolve_path(get_text(values, "path") or "."), None)
-            path = context.resolve_path(get_text(values, "file_path"))
-            return CacheKey(digest, path, make_stat_signature(path.stat()))
+            start = get_text(values, "path") if tool.search else tool.get_subject(values)
+            path = context.resolve_path(start or ".")
+            is_search = tool.search or path.is_dir()
+            return CacheKey(digest, path, None if is_search else make_stat_signature(path.stat()))
         except (OSError, ToolError):  # the tool says what is wrong
             return None
 

@@ -30,8 +30,8 @@ from cub.agent.events import (
 )
 from cub.agent.executor import Toolbox
 from cub.agent.model import Model, ModelError, ModelRequest
+from cub.agent.session_budget import SessionBudget
 from cub.agent.turn import Turn, run_turn
-from cub.tokens import TokenUsage, compute_dollars
 
 MAX_REPEATS = 5  # the same call with the same result, and nothing new between
 
@@ -45,14 +45,13 @@ class SessionLimits(NamedTuple):
     max_tokens: int
     compaction_threshold: int
     max_turns: int | None = None
-    max_usd: float | None = None
 
 
 @dataclass(slots=True)
 class AgentSession:
     """Hold a conversation with a model, and all that it needs to go on.
 
-    `system` never changes, so the service can cache it. `usd` is None once a price is not known.
+    `system` never changes, so the service can cache it.
     """
 
     model: Model
@@ -61,8 +60,7 @@ class AgentSession:
     system: str
     limits: SessionLimits
     messages: list[Message] = field(default_factory=list)
-    usage: TokenUsage = field(default_factory=TokenUsage)
-    usd: float | None = 0.0
+    budget: SessionBudget = field(default_factory=SessionBudget)
     get_random: Callable[[], float] = random.random
     _known_calls: set[bytes] = field(default_factory=set)  # digests, with their results
     _repeats: Counter[tuple[str, bytes]] = field(default_factory=Counter)
@@ -108,7 +106,7 @@ class AgentSession:
         self.messages += turn.messages
         self._count_repeats(turn)
         if turn.end:
-            usd = self._add_usage(self.model, turn.end.usage)
+            usd = self.budget.add_usage(self.model.name, turn.end.usage)
             yield TurnEnd(number, turn.end.stop_reason, turn.end.usage, usd, self.model.name)
         return turn
 
@@ -118,9 +116,8 @@ class AgentSession:
         if limits.max_turns is not None and number > limits.max_turns:
             turns = "1 turn" if limits.max_turns == 1 else f"{limits.max_turns} turns"
             return SessionEnd("max_turns", text, f"stopped after {turns}")
-        if limits.max_usd is not None and self.usd is not None and self.usd >= limits.max_usd:
-            return SessionEnd("budget", text, f"stopped at ${self.usd:.4f} of ${limits.max_usd}")
-        return None
+        excess = self.budget.explain_excess()
+        return SessionEnd("budget", text, excess) if excess else None
 
     def _find_end(self, turn: Turn, text: str) -> SessionEnd | None:
         """Return how the session ends with this turn; None if another one follows."""
@@ -153,13 +150,6 @@ class AgentSession:
                 self._known_calls.add(digest)
                 self._repeats.clear()
 
-    def _add_usage(self, model: Model, usage: TokenUsage) -> float | None:
-        """Add what a reply has used; return its dollars, None if they are not known."""
-        usd = compute_dollars(model.name, usage) if any(usage) else None
-        self.usage = self.usage.add(usage)
-        self.usd = None if usd is None or self.usd is None else self.usd + usd
-        return usd
-
     def _compact(self, prompt: str, text: str) -> Generator[SessionEvent, None, SessionEnd | None]:
         """Make the conversation shorter if it has become long; return an end if that fails.
 
@@ -177,7 +167,7 @@ class AgentSession:
             if turn.is_cancelled:
                 return SessionEnd("cancelled", text, "cancelled")
             if turn.end:
-                usd = self._add_usage(model, turn.end.usage)
+                usd = self.budget.add_usage(model.name, turn.end.usage)
                 if turn.text.strip():
                     break
         else:

@@ -8,26 +8,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from cub.agent.tools.http_get import parse_web_host
-from cub.agent.tools.tool import AnyTool, ToolContext
+from cub.agent.tools.tool import OUTSIDE_PREFIX, RuleKind, Tool, ToolContext
+from cub.agent.tools.toolset import TOOLS
 from cub.errors import CubError
 from cub.json_values import JsonObject
 from cub.text import suggest_known
 
-# What the pattern of a rule for a tool is; "" for tools whose rules have none.
-_PATTERN_KINDS: dict[str, Literal["command", "path", "domain", ""]] = {
-    "Bash": "command", "Read": "path", "Glob": "path", "Grep": "path", "Edit": "path",
-    "Write": "path", "WebFetch": "domain", "WebSearch": "", "Open": "",
-}  # fmt: skip
-# The tools for which rules of another one hold, too.
-_ALSO_RULED = {"Read": ("Glob", "Grep"), "Edit": ("Write",)}
-# The argument of a tool that searches, in which paths may be.
-_PATH_PATTERNS = {"Glob": "pattern", "Grep": "glob"}
 _RULE = re.compile(r"(\w+)(?:\((.+)\))?", re.DOTALL)
 _DOMAIN = re.compile(r"domain:[\w.-]+", re.ASCII)
 _WILDCARD = re.compile(r"[*?\[\\]")
@@ -62,7 +54,7 @@ class CallTarget(NamedTuple):
     `*` in a folder stands for any file there. `named_paths` are the same before links are followed.
     """
 
-    tool: AnyTool
+    tool: Tool
     subject: str
     paths: tuple[Path, ...]
     named_paths: tuple[Path, ...]
@@ -91,9 +83,9 @@ class PermissionRule(NamedTuple):
 
         Without a pattern, or with a relative one, it describes no path outside of the project.
         """
-        if not self._is_about(target.tool.name):
+        if self.tool not in target.tool.rule_names:
             return False
-        match _PATTERN_KINDS[self.tool]:
+        match target.tool.rule_kind:
             case "command":
                 return _allows_command(self.pattern, target.subject.strip())
             case "path":
@@ -110,11 +102,11 @@ class PermissionRule(NamedTuple):
 
         A search from above a file is not one of that file: it leaves the file out.
         """
-        if not self._is_about(target.tool.name):
+        if self.tool not in target.tool.rule_names:
             return False
         if not self.pattern:
             return True
-        match _PATTERN_KINDS[self.tool]:
+        match target.tool.rule_kind:
             case "command":
                 parts = list_command_parts(target.subject)
                 return any(_matches_command(self.pattern, part) for part in parts)
@@ -124,9 +116,6 @@ class PermissionRule(NamedTuple):
                     for path in (*target.paths, *target.named_paths)
                 )
         return self._matches_host(target.subject)
-
-    def _is_about(self, tool: str) -> bool:
-        return tool == self.tool or tool in _ALSO_RULED.get(self.tool, ())
 
     def _matches_host(self, url: str) -> bool:
         """Return whether an address has the domain's host, or one below it."""
@@ -144,19 +133,23 @@ class PermissionRule(NamedTuple):
         return compile_ignore_patterns([pattern]).match_file(text)
 
 
-def parse_rule(text: str) -> PermissionRule:
-    """Return the rule in a text: `Tool` or `Tool(pattern)`. Raises CubError."""
+def parse_rule(text: str, tools: Mapping[str, Tool] = TOOLS) -> PermissionRule:
+    """Return the rule in a text: `Tool` or `Tool(pattern)`, of a tool in `tools`. Raises CubError.
+
+    Tools from outside are not known when rules are read: `mcp__SERVER` or `mcp__SERVER__TOOL`.
+    """
     match = _RULE.fullmatch(text.strip())
     if match is None:
         hint = "write Tool or Tool(pattern), such as Bash(git diff *) or Read(~/docs/**)"
         raise CubError(f"not a permission rule: {text!r}", hint=hint)
     tool, pattern = match.groups("")
-    if tool not in _PATTERN_KINDS:
-        hint = suggest_known(tool, _PATTERN_KINDS)
+    if tool not in tools and not tool.startswith(OUTSIDE_PREFIX):
+        hint = suggest_known(tool, tools)
         raise CubError(f"unknown tool {tool!r} in the permission rule {text!r}", hint=hint)
-    if pattern and (problem := _explain_bad_pattern(tool, pattern)):
+    kind = tools[tool].rule_kind if tool in tools else ""
+    if pattern and (problem := _explain_bad_pattern(tool, pattern, kind)):
         raise CubError(f"the permission rule {text!r} can't match", hint=problem)
-    if tool == "Bash":  # `:*` is an older way to write ` *`
+    if kind == "command":  # `:*` is an older way to write ` *`
         pattern = f"{pattern[:-2]} *" if pattern.endswith(":*") else pattern
         pattern = "" if pattern.strip() == "*" else pattern.strip()
     return PermissionRule(tool, pattern)
@@ -176,18 +169,18 @@ def compile_hidden_files(
     return lambda path: spec.match_file(path.as_posix().lstrip("/").casefold())
 
 
-def find_target(tool: AnyTool, call_arguments: JsonObject, context: ToolContext) -> CallTarget:
+def find_target(tool: Tool, call_arguments: JsonObject, context: ToolContext) -> CallTarget:
     """Return what a call is about. Raises ToolError and OSError for what can't be a path."""
     subject = _get_raw_text(call_arguments, tool.subject)
     texts: list[str] = []
-    if tool.name in _PATH_PATTERNS:
-        texts = _list_searched(tool.name, call_arguments)
-    elif tool.effect in ("read", "edit"):
+    if tool.search:
+        texts = _list_searched(tool.search, call_arguments)
+    elif tool.rule_kind == "path":
         texts = [subject]
     paths = [context.resolve_path(text) for text in texts]
     named_paths = [Path(os.path.normpath(context.folder / text)) for text in texts]
-    if tool.name in _PATH_PATTERNS:
-        paths = [path if path.is_file() else path / "*" for path in paths]
+    if tool.effect == "read":
+        paths = [path / "*" if path.is_dir() else path for path in paths]
     return CallTarget(tool, subject, tuple(paths), tuple(named_paths), context)
 
 
@@ -226,11 +219,11 @@ def _matches_command(pattern: str, command: str) -> bool:
     return fnmatchcase(command, pattern) or (without != pattern and fnmatchcase(command, without))
 
 
-def _explain_bad_pattern(tool: str, pattern: str) -> str:
+def _explain_bad_pattern(tool: str, pattern: str, kind: RuleKind) -> str:
     """Say what a pattern should be; "" if it is right."""
     from cub.repomap.listing.file_listing import is_valid_ignore_pattern
 
-    match _PATTERN_KINDS[tool]:
+    match kind:
         case "path" if ".." in pattern.split("/") or not is_valid_ignore_pattern(pattern):
             return (
                 "write a .gitignore pattern; for paths outside of the project, start with / or ~/"
@@ -266,10 +259,10 @@ def _escape(path: Path) -> str:
     return _SPECIAL.sub(r"\\\g<0>", path.as_posix())
 
 
-def _list_searched(tool: str, call_arguments: JsonObject) -> list[str]:
+def _list_searched(argument: str, call_arguments: JsonObject) -> list[str]:
     """Return where a search starts, and where else its pattern leads, at worst the disk's root."""
     start = _get_raw_text(call_arguments, "path") or "."
-    pattern = _get_raw_text(call_arguments, _PATH_PATTERNS[tool])
+    pattern = _get_raw_text(call_arguments, argument)
     if ".." in pattern or _INNER_START.search(pattern):
         return [start, "/"]
     return [start, _split_pattern(pattern)[0]] if pattern.startswith(("/", "~")) else [start]

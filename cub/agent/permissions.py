@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from cub.agent.permission_rules import CallTarget, PermissionRule, find_target
-from cub.agent.tools.tool import AnyTool, ToolContext, ToolEffect
+from cub.agent.tools.tool import Tool, ToolContext, ToolEffect
 from cub.agent.tools.tool_arguments import ToolError
 from cub.json_values import JsonObject
 
@@ -23,15 +23,18 @@ class Decision(NamedTuple):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Permissions:
-    """Hold a mode and rules; whoever carries a call out asks a person, or denies it without one."""
+    """Hold a mode and rules; whoever carries a call out asks a person, or denies it without one.
+
+    A person may change them in the middle of a session.
+    """
 
     mode: PermissionMode = "ask"
-    allow: tuple[PermissionRule, ...] = ()
-    deny: tuple[PermissionRule, ...] = ()
+    allow: list[PermissionRule] = field(default_factory=list)
+    deny: list[PermissionRule] = field(default_factory=list)
 
-    def decide(self, tool: AnyTool, call_arguments: JsonObject, context: ToolContext) -> Decision:
+    def decide(self, tool: Tool, call_arguments: JsonObject, context: ToolContext) -> Decision:
         """Return whether a call may run. Rules that deny come first, and hold in every mode."""
         try:
             target = find_target(tool, call_arguments, context)

@@ -13,12 +13,12 @@ from threading import Thread
 from typing import NamedTuple
 
 from cub.agent.conversation import Message, TextBlock, ToolCall, ToolResult
-from cub.agent.events import ReplyText, RequestRetry, ToolEnd, ToolStart
-from cub.agent.executor import CallBatch, FinishedCall, Toolbox
+from cub.agent.events import Question, ReplyText, RequestRetry, ToolEnd, ToolStart
+from cub.agent.executor import AnsweredCall, CallBatch, CallReport, FinishedCall, Toolbox
 from cub.agent.model import Model, ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
 from cub.agent.retries import stream_with_retries
 
-TurnEvent = TextDelta | ReplyText | RequestRetry | ToolStart | ToolEnd
+TurnEvent = TextDelta | ReplyText | RequestRetry | ToolStart | Question | ToolEnd
 
 
 class _StreamEnd(NamedTuple):
@@ -31,7 +31,7 @@ class _Stop(NamedTuple):
     """Say that the user wants to stop."""
 
 
-_InboxItem = ReplyEvent | RequestRetry | FinishedCall | _StreamEnd | _Stop
+_InboxItem = ReplyEvent | RequestRetry | CallReport | _StreamEnd | _Stop
 
 
 @dataclass(slots=True)
@@ -73,16 +73,11 @@ def run_turn(
     inbox, stop = SimpleQueue[_InboxItem](), toolbox.context.stop
     call_ids = {call.id for message in request.messages for call in message.calls}
     reply = _Reply(CallBatch(toolbox, inbox.put), call_ids)
-    stop.listener = lambda: inbox.put(_Stop())
-    if stop.is_requested:
-        inbox.put(_Stop())
     stream = stream_with_retries(model, request, stop.wait, get_random)
-    Thread(target=_read_stream, args=(stream, inbox), daemon=True).start()
-    try:
+    with stop.notify(lambda: inbox.put(_Stop())):
+        Thread(target=_read_stream, args=(stream, inbox), daemon=True).start()
         while reply.is_open or not reply.calls.is_done:
             yield from reply.take_item(inbox.get())
-    finally:
-        stop.listener = None
     return reply.make_turn()
 
 
@@ -112,8 +107,8 @@ class _Reply:
 
     def take_item(self, item: _InboxItem) -> Iterator[TurnEvent]:
         """Add what has come from the model, from a tool or from the user."""
-        if isinstance(item, FinishedCall):
-            yield from self.calls.finish_call(item)
+        if isinstance(item, FinishedCall | AnsweredCall):
+            yield from self.calls.take_report(item)
         elif isinstance(item, _Stop):
             self._turn.is_cancelled, self.is_open = True, False
             yield from self._close_text()

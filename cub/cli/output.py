@@ -111,6 +111,11 @@ def ask_choice(question: str, choices: Sequence[str], noun: str) -> str:
     return answer
 
 
+def ask_text(question: str) -> str:
+    """Ask the user at the terminal for a line, which may be empty."""
+    return _ask(question, "")
+
+
 def _ask(text: str, default: str) -> str:
     with redirect_stdout(sys.stderr):  # typer prints the last character to stdout, even so
         return str(typer.prompt(escape_unsafe(text), default=default, show_default=False, err=True))

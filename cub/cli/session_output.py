@@ -7,13 +7,14 @@ passes over: `tool_result`, `retry`, `compaction`, `cache` and `end`.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from cub.agent.events import (
     CacheStatistics,
     Compaction,
+    Question,
     ReplyText,
     RequestRetry,
     SessionEnd,
@@ -22,27 +23,21 @@ from cub.agent.events import (
     ToolStart,
     TurnEnd,
 )
-from cub.agent.executor import ApprovalRequest
 from cub.agent.loop import AgentSession
 from cub.cli import output
-from cub.edit.unified_diff import format_hunks
-from cub.json_values import get_text
 from cub.masking import mask_text
 from cub.tokens import TokenUsage
 
 JsonTree = dict[str, Any]
-_MAX_LINE = 150  # characters of a command that a line about a call shows
-_MAX_CHANGE_LINES = 60
 _MAX_RESULT = 2_000  # characters of a tool's result in an event
 
 
 class _SummaryPrinter:
     """Print the answer at the end, as text or JSON, and what is done on the way to stderr."""
 
-    def __init__(
-        self, root: Path, asked_ids: Collection[str], *, is_json: bool, is_debug: bool
-    ) -> None:
-        self._root, self._asked_ids = root, asked_ids
+    def __init__(self, root: Path, *, is_json: bool, is_debug: bool) -> None:
+        self._root = root
+        self._asked_ids = set[str]()  # a person has seen the change of these calls
         self._is_json, self._is_debug = is_json, is_debug
         self._turns = 0
         self._denied: list[str] = []
@@ -61,6 +56,8 @@ class _SummaryPrinter:
                 for line in self._last_text.splitlines():
                     output.print_message(line)
                 self._last_text = ""
+            case Question():
+                self._asked_ids.add(event.call.id)
             case ToolEnd():
                 self._denied += [event.summary] if event.source == "denied" else []
                 event = event._replace(preview="") if event.call.id in self._asked_ids else event
@@ -77,7 +74,7 @@ class _SummaryPrinter:
             output.print_bytes(f"{end.text.rstrip()}\n".encode("utf-8", "replace"))
         if end.message:
             output.print_message(f"The session ended: {end.message}")
-        output.print_message(_describe_use(self._turns, session.usage, session.usd))
+        output.print_message(_describe_use(self._turns, session.budget.usage, session.budget.usd))
 
     def _to_json(self, session: AgentSession, end: SessionEnd) -> JsonTree:
         return {
@@ -88,23 +85,10 @@ class _SummaryPrinter:
             "message": end.message,
             "model": session.model.name,
             "turns": self._turns,
-            "tokens": session.usage._asdict() if any(session.usage) else None,
-            "usd": session.usd if any(session.usage) else None,
+            "tokens": session.budget.usage._asdict() if any(session.budget.usage) else None,
+            "usd": session.budget.usd if any(session.budget.usage) else None,
             "denied": self._denied,
         }
-
-
-def describe_request(request: ApprovalRequest) -> Iterator[str]:
-    """Yield what a call would do: a command that takes more than a line, the change of an edit."""
-    if "\n" in request.text or len(request.text) > _MAX_LINE:
-        yield from request.text.splitlines()
-    old, content = (get_text(request.call.arguments, key) for key in ("old_string", "content"))
-    new = get_text(request.call.arguments, "new_string") or content
-    hunks = format_hunks(f"{old}\n".encode(), f"{new}\n".encode()) if old or new else ()
-    lines = [line for line in hunks if not line.startswith("@@")]
-    yield from lines[:_MAX_CHANGE_LINES]
-    if len(lines) > _MAX_CHANGE_LINES:
-        yield f"… and {len(lines) - _MAX_CHANGE_LINES} more lines"
 
 
 def _describe_use(turns: int, usage: TokenUsage, usd: float | None) -> str:
@@ -159,17 +143,12 @@ class _StreamPrinter:
 SessionPrinter = _SummaryPrinter | _StreamPrinter
 
 
-def choose_printer(
-    output_format: str, root: Path, asked_ids: Collection[str], *, is_debug: bool
-) -> SessionPrinter:
-    """Return the printer for text, json or stream-json; `is_debug` adds lines to stderr.
-
-    `asked_ids` are the calls that a person has seen, as they needed approval.
-    """
+def choose_printer(output_format: str, root: Path, *, is_debug: bool) -> SessionPrinter:
+    """Return the printer for text, json or stream-json; `is_debug` adds lines to stderr."""
     if output_format == "stream-json":
         return _StreamPrinter()
     is_json = output_format == "json"
-    return _SummaryPrinter(root, asked_ids, is_json=is_json, is_debug=is_debug)
+    return _SummaryPrinter(root, is_json=is_json, is_debug=is_debug)
 
 
 def _print_event(tree: JsonTree) -> None:

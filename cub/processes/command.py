@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import selectors
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from typing import Literal, NamedTuple
 
 _MAX_FIRST_LINE = 256  # bytes; Linux reads no more of a script's first line
@@ -120,12 +121,14 @@ def read_interpreter(program: Path) -> str:
 class StopRequest:
     """Remember a request to stop, and wake every wait for it; a signal handler may make it."""
 
-    __slots__ = ("_reads", "_writes", "is_requested", "listener")
+    __slots__ = ("_listeners", "_lock", "_reads", "_writes", "is_requested")
 
     def __init__(self) -> None:
         self.is_requested = False
-        self.listener: Callable[[], None] | None = None  # called at each request
+        self._listeners: tuple[Callable[[], None], ...] = ()
+        self._lock = Lock()  # never taken by a request, which may come from a signal handler
         self._reads, self._writes = os.pipe()
+        os.set_blocking(self._reads, False)
         os.set_blocking(self._writes, False)
 
     def request(self) -> None:
@@ -134,8 +137,39 @@ class StopRequest:
         if self._writes >= 0:
             with suppress(BlockingIOError):  # a full pipe is readable, too
                 os.write(self._writes, b"!")
-        if self.listener:
-            self.listener()
+        for listener in self._listeners:
+            listener()
+
+    def reset(self) -> None:
+        """Forget what was requested, so that other work can begin, and be stopped as well."""
+        self.is_requested = False
+        self._drain()
+
+    @contextmanager
+    def notify(self, listener: Callable[[], None]) -> Iterator[None]:
+        """Call a listener at each request inside the context, at once if one was made before.
+
+        Those that were added first are called first; what one raises, `request` raises.
+        """
+        with self._lock:
+            self._listeners += (listener,)
+        try:
+            if self.is_requested:
+                listener()
+            yield
+        finally:
+            with self._lock:
+                self._listeners = tuple(one for one in self._listeners if one is not listener)
+
+    @contextmanager
+    def open_child(self) -> Iterator[StopRequest]:
+        """Yield a request of a part of the work: it ends with the whole, and not the other way."""
+        child = StopRequest()
+        try:
+            with self.notify(child.request):
+                yield child
+        finally:
+            child.close()
 
     def fileno(self) -> int:
         """Return a file that can be read once a stop is requested; nobody reads it."""
@@ -156,3 +190,8 @@ class StopRequest:
         for end in (reads, writes):
             if end >= 0:
                 os.close(end)
+
+    def _drain(self) -> None:
+        with suppress(BlockingIOError):
+            while os.read(self._reads, 4096):
+                pass

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.agent.conversation import ToolCall
-from cub.agent.executor import ApprovalRequest, Toolbox
+from cub.agent.executor import Toolbox
 from cub.agent.explore_cache import ExploreCache
 from cub.agent.loop import AgentSession, SessionLimits
 from cub.agent.model import Model, ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
 from cub.agent.permissions import PermissionMode, Permissions
-from cub.agent.tools.tool import AnyTool, Tool, ToolContext, ToolEffect, ToolOutput
+from cub.agent.tools.tool import Tool, ToolContext, ToolEffect, ToolOutput, define_tool
 from cub.processes.command import StopRequest
 
 
@@ -24,16 +24,12 @@ def make_tool(
     name: str,
     run: Callable[[WordArguments, ToolContext], ToolOutput],
     effect: ToolEffect = "read",
-) -> AnyTool:
-    return Tool(name, f"Does {name}.", WordArguments, run, effect, "word")
+) -> Tool:
+    return define_tool(name, f"Does {name}.", WordArguments, run, effect, subject="word")
 
 
 def echo(arguments: WordArguments, _: ToolContext) -> ToolOutput:
     return ToolOutput(f"{arguments.word}!")
-
-
-def refuse(request: ApprovalRequest) -> str:
-    return request.reason
 
 
 OPEN_STOPS: list[StopRequest] = []  # each has two open files, which are closed after the test
@@ -46,9 +42,8 @@ def close_stops() -> None:
 
 def make_toolbox(
     folder: Path,
-    tools: Iterable[AnyTool],
+    tools: Iterable[Tool],
     mode: PermissionMode = "bypass",
-    approve: Callable[[ApprovalRequest], str] = refuse,
     take_rules: Callable[[Path], str] = lambda _: "",
     restore_rules: Callable[[], None] = lambda: None,
 ) -> Toolbox:
@@ -59,7 +54,6 @@ def make_toolbox(
         ToolContext(folder, folder, {"PATH": "/usr/bin:/bin"}, stop),
         Permissions(mode),
         ExploreCache(),
-        approve,
         take_rules,
         restore_rules,
     )

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cub.agent.conversation import ToolCall
-from cub.agent.events import ToolEnd, ToolStart
-from cub.agent.executor import MAX_CONCURRENT, ApprovalRequest, CallBatch, FinishedCall, Toolbox
+from cub.agent.events import Answer, Question, ToolEnd, ToolStart
+from cub.agent.executor import MAX_CONCURRENT, CallBatch, CallReport, Toolbox
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError
 from tests.agent.doubles import WordArguments, close_stops, echo, make_tool, make_toolbox
@@ -24,9 +24,9 @@ class Batch:
     """Drives a batch as a turn does, and keeps its events."""
 
     def __init__(self, toolbox: Toolbox) -> None:
-        self.inbox = SimpleQueue[FinishedCall]()
+        self.inbox = SimpleQueue[CallReport]()
         self.calls = CallBatch(toolbox, self.inbox.put)
-        self.events: list[ToolStart | ToolEnd] = []
+        self.events: list[ToolStart | Question | ToolEnd] = []
         self.number = 0
 
     def add(self, name: str, word: str = "", fault: str = "") -> None:
@@ -38,7 +38,13 @@ class Batch:
         self.events += self.calls.end_reply()
 
     def take(self) -> None:
-        self.events += self.calls.finish_call(self.inbox.get(timeout=TIMEOUT))
+        self.events += self.calls.take_report(self.inbox.get(timeout=TIMEOUT))
+
+    def take_questions(self) -> list[Question]:
+        """The questions that were asked since the last time."""
+        questions = [event for event in self.events if isinstance(event, Question)]
+        self.events = [event for event in self.events if not isinstance(event, Question)]
+        return questions
 
     def finish(self) -> list[str]:
         self.end_reply()
@@ -50,6 +56,7 @@ class Batch:
         return [
             ("start " if isinstance(event, ToolStart) else "end ") + event.call.id
             for event in self.events
+            if not isinstance(event, Question)
         ]
 
 
@@ -167,39 +174,72 @@ def test_a_result_without_text_says_so_and_a_huge_one_is_cut(tmp_path: Path) -> 
     assert "… 49,900,000 characters left out …" in huge
 
 
-def test_a_call_that_needs_approval_is_asked_for(tmp_path: Path) -> None:
-    asked: list[ApprovalRequest] = []
+@pytest.fixture
+def asking(tmp_path: Path) -> Batch:
+    """A batch of commands that need approval, beside a tool that reads."""
+    tools = [make_tool("Bash", echo, "command"), make_tool("Read", echo)]
+    return Batch(make_toolbox(tmp_path, tools, "ask"))
 
-    def approve(request: ApprovalRequest) -> str:
-        asked.append(request)
-        return "" if request.call.arguments["word"] == "ls" else "the user said no"
 
-    toolbox = make_toolbox(tmp_path, [make_tool("Bash", echo, "command")], "ask", approve)
-    batch = Batch(toolbox)
-    batch.add("Bash", "ls")
-    batch.add("Bash", "rm")
-    texts = batch.finish()
-    assert texts == ["ls!", "not allowed: the user said no"]
-    assert [request.reason for request in asked] == ["no rule allows this call of Bash"] * 2
-    assert [event.source for event in batch.events if isinstance(event, ToolEnd)] == [
-        "tool", "denied",
+def test_a_call_that_needs_approval_waits_for_the_answer(asking: Batch) -> None:
+    asking.add("Bash", "ls")
+    asking.add("Bash", "rm")
+    asking.add("Read", "a")
+    asking.end_reply()
+    (first,) = asking.take_questions()
+    assert (first.text, first.reason) == ("ls", "no rule allows this call of Bash")
+    assert asking.list_steps() == ["start Bash1"]
+    first.answer(Answer("once"))
+    asking.take()  # the answer
+    asking.take()  # the end of the call
+    (second,) = asking.take_questions()
+    second.answer(Answer("no", "use git rm"))
+    texts = asking.finish()
+    assert texts == ["ls!", "not allowed: use git rm", "a!"]
+    assert [event.source for event in asking.events if isinstance(event, ToolEnd)] == [
+        "tool", "denied", "tool",
     ]  # fmt: skip
 
 
-def test_a_person_is_asked_about_the_whole_of_a_call(tmp_path: Path) -> None:
-    asked: list[ApprovalRequest] = []
+def test_a_no_without_words_says_who_said_it(asking: Batch) -> None:
+    asking.add("Bash", "rm")
+    asking.end_reply()
+    for question in asking.take_questions():
+        question.answer(Answer("no"))
+        question.answer(Answer("once"))  # too late: a question has one answer
+    assert asking.finish() == ["not allowed: the user said no"]
 
-    def approve(request: ApprovalRequest) -> str:
-        asked.append(request)
-        return ""
 
-    toolbox = make_toolbox(tmp_path, [make_tool("Bash", echo, "command")], "ask", approve)
-    batch = Batch(toolbox)
+def test_an_answer_may_come_from_another_thread(asking: Batch) -> None:
+    asking.add("Bash", "ls")
+    asking.end_reply()
+    (question,) = asking.take_questions()
+    thread = threading.Thread(target=question.answer, args=(Answer("once"),))
+    thread.start()
+    assert asking.finish() == ["ls!"]
+    thread.join()
+
+
+def test_cancelling_ends_a_question_and_its_answer_comes_too_late(asking: Batch) -> None:
+    asking.add("Bash", "ls")
+    asking.end_reply()
+    (question,) = asking.take_questions()
+    asking.events += asking.calls.cancel()
+    assert asking.calls.is_done
+    question.answer(Answer("once"))
+    asking.take()
+    assert asking.calls.results[0].text.startswith("This call was cancelled")
+
+
+def test_a_person_is_asked_about_the_whole_of_a_call(asking: Batch) -> None:
     command = "echo " + "x" * 300 + "\nrm -r ~"
-    batch.add("Bash", command)
-    batch.add("Bash", "x" * 5_000)
-    texts = batch.finish()
-    assert [request.text for request in asked] == [command]
+    asking.add("Bash", command)
+    asking.add("Bash", "x" * 5_000)
+    asking.end_reply()
+    (question,) = asking.take_questions()
+    assert question.text == command
+    question.answer(Answer("once"))
+    texts = asking.finish()
     assert texts[0] == f"{command}!"
     assert texts[1].endswith("too long to show for approval")
 
@@ -221,12 +261,14 @@ def test_cancelling_answers_all_calls_and_waits_for_a_command(tmp_path: Path) ->
 def test_rules_for_a_file_follow_the_result(tmp_path: Path) -> None:
     from typing import NamedTuple
 
-    from cub.agent.tools.tool import Tool
+    from cub.agent.tools.tool import define_tool
 
     class FileArguments(NamedTuple):
         file_path: str
 
-    tool = Tool("Read", "", FileArguments, lambda *_: ToolOutput("text"), "read", "file_path")
+    tool = define_tool(
+        "Read", "", FileArguments, lambda *_: ToolOutput("text"), "read", subject="file_path"
+    )
     toolbox = make_toolbox(tmp_path, [tool], take_rules=lambda path: f"rule for {path.name}")
     batch = Batch(toolbox)
     batch.events += batch.calls.add_call(ToolCall("1", "Read", {"file_path": "a.py"}))

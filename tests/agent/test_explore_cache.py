@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from cub.agent.explore_cache import ExploreCache
 from cub.agent.tools.edit_file import EDIT
 from cub.agent.tools.glob_files import GLOB
-from cub.agent.tools.grep import GREP, GrepArguments
+from cub.agent.tools.grep import GrepArguments
 from cub.agent.tools.read_file import READ
-from cub.agent.tools.tool import AnyTool, ToolContext, ToolOutput
+from cub.agent.tools.tool import Tool, ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.write_file import WRITE
 from tests.agent.tools.context import call, make_context
@@ -38,7 +38,7 @@ class Session:
         self.context = make_context(folder)
         self.root = self.context.root
 
-    def call(self, tool: AnyTool, **values: object) -> tuple[ToolOutput, bool]:
+    def call(self, tool: Tool, **values: object) -> tuple[ToolOutput, bool]:
         """The output, and whether it is from the cache."""
         key = self.cache.make_key(tool, values, self.context)
         if output := self.cache.find_output(key):
@@ -49,7 +49,7 @@ class Session:
         self.cache.store_output(key, output)
         return output, False
 
-    def is_hit(self, tool: AnyTool, **values: object) -> bool:
+    def is_hit(self, tool: Tool, **values: object) -> bool:
         return self.call(tool, **values)[1]
 
 
@@ -182,10 +182,12 @@ def _search_in_this_process(arguments: GrepArguments, context: ToolContext) -> T
     return ToolOutput("\n".join(f"{f}:{f.read_text()}" for f in files if f.is_file()))
 
 
-FAST_GREP = GREP._replace(run=_search_in_this_process)
+FAST_GREP = define_tool(
+    "Grep", "", GrepArguments, _search_in_this_process, "read", subject="pattern", search="glob"
+)
 NAMES = st.sampled_from(["a", "sub/b", "sub/deep/c"])
 CONTENTS = st.sampled_from(["one", "two", "six", "three"])
-CALLS: list[tuple[AnyTool, dict[str, str]]] = [
+CALLS: list[tuple[Tool, dict[str, str]]] = [
     *((READ, {"file_path": name}) for name in ("a", "sub/b", "sub/deep/c")),
     *((GLOB, {"pattern": "**", "path": folder}) for folder in (".", "sub", "sub/deep")),
     *((FAST_GREP, {"pattern": "x", "path": path}) for path in (".", "sub", "sub/b")),
@@ -210,7 +212,7 @@ class CheckedSession(Session):
         self.searched: dict[bytes, float] = {}
         self.mtime = 10**18
 
-    def explore(self, tool: AnyTool, **values: object) -> None:
+    def explore(self, tool: Tool, **values: object) -> None:
         key = self.cache.make_key(tool, values, self.context)
         output = self.cache.find_output(key)
         try:
@@ -241,7 +243,7 @@ class CheckedSession(Session):
         os.utime(path, ns=(0, self.mtime))
         return path
 
-    def modify(self, tool: AnyTool, name: str, **values: object) -> None:
+    def modify(self, tool: Tool, name: str, **values: object) -> None:
         path = self.root / name
         if path.exists():
             self.context.reads.record_file(path, path.read_bytes())

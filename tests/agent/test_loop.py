@@ -100,8 +100,9 @@ def test_dollars_are_limited_and_counted(tmp_path: Path) -> None:
     used = ReplyEnd("tool_use", TokenUsage(100_000, 10_000))
     steps: list[Step] = [*call(("Read", "a"))[:-1], used]
     model = FakeModel(steps, say("never"), name="claude-sonnet-4-20250514")
-    limits = SessionLimits(100, 160_000, max_usd=0.10)
-    events = work(make_session(make_toolbox(tmp_path, [READ]), model, limits=limits))
+    session = make_session(make_toolbox(tmp_path, [READ]), model)
+    session.budget.max_usd = 0.10
+    events = work(session)
     assert get_end(events).reason == "budget"
     (turn,) = (event for event in events if isinstance(event, TurnEnd))
     assert turn.usd == pytest.approx(0.45)
@@ -111,8 +112,8 @@ def test_a_price_that_is_not_known_stays_unknown(tmp_path: Path) -> None:
     used = ReplyEnd("end_turn", TokenUsage(10, 10))
     session = make_session(make_toolbox(tmp_path, [READ]), FakeModel(say("x", used)))
     work(session)
-    assert session.usd is None
-    assert session.usage == TokenUsage(10, 10)
+    assert session.budget.usd is None
+    assert session.budget.usage == TokenUsage(10, 10)
 
 
 def test_the_same_call_over_and_over_ends_the_session(tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ def test_a_long_conversation_is_summarized_by_the_small_model(tmp_path: Path) ->
     assert [one.kind for one in compactions] == ["auto"] * len(compactions)
     assert compactions[0].tokens_after < compactions[0].tokens_before
     assert compactions[0].usage == TokenUsage(50, 5)
-    assert session.usage.input == 50 * len(compactions)
+    assert session.budget.usage.input == 50 * len(compactions)
     assert "We read files." in model.requests[-1].messages[0].text
     assert model.requests[-1].messages[0].text.startswith("the task")
     assert toolbox.context.reads.explain_unknown(tmp_path, b"x")

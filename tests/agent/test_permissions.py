@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,7 @@ from cub.agent.permission_rules import list_command_parts, parse_rule
 from cub.agent.permissions import Decision, PermissionMode, Permissions
 from cub.agent.tools.bash import BASH
 from cub.agent.tools.open_target import OPEN
-from cub.agent.tools.tool import AnyTool, Tool, ToolContext, ToolEffect, ToolOutput
+from cub.agent.tools.tool import Tool, ToolContext, ToolEffect, ToolOutput
 from cub.agent.tools.web_fetch import WEB_FETCH
 from cub.agent.tools.web_search import WEB_SEARCH
 from cub.errors import CubError
@@ -26,18 +25,15 @@ from cub.processes.command import StopRequest
 MODES: tuple[PermissionMode, ...] = ("ask", "accept-edits", "plan", "bypass")
 
 
-class Nothing(NamedTuple):
-    """The arguments of tools that are decided on and never run."""
+def make_tool(name: str, effect: ToolEffect, subject: str, search: str = "") -> Tool:
+    """A tool that is decided on and never run."""
+    return Tool(name, "", {}, lambda _: lambda _: ToolOutput(""), effect, subject, search)
 
 
-def make_tool(name: str, effect: ToolEffect, subject: str) -> AnyTool:
-    return Tool(name, "", Nothing, lambda *_: ToolOutput(""), effect, subject)
-
-
-READ, GLOB = make_tool("Read", "read", "file_path"), make_tool("Glob", "read", "pattern")
-GREP = make_tool("Grep", "read", "pattern")
+READ, GREP = make_tool("Read", "read", "file_path"), make_tool("Grep", "read", "pattern", "glob")
+GLOB = make_tool("Glob", "read", "pattern", "pattern")
 EDIT, WRITE = make_tool("Edit", "edit", "file_path"), make_tool("Write", "edit", "file_path")
-CALLS: list[tuple[AnyTool, dict[str, str]]] = [
+CALLS: list[tuple[Tool, dict[str, str]]] = [
     (READ, {"file_path": "src/a.py"}),
     (GLOB, {"pattern": "**/*.py"}),
     (GREP, {"pattern": "x", "path": "src"}),
@@ -71,7 +67,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToolContext]:
 def make_permissions(
     mode: PermissionMode = "ask", *, allow: tuple[str, ...] = (), deny: tuple[str, ...] = ()
 ) -> Permissions:
-    return Permissions(mode, tuple(map(parse_rule, allow)), tuple(map(parse_rule, deny)))
+    return Permissions(mode, [*map(parse_rule, allow)], [*map(parse_rule, deny)])
 
 
 def decide_command(
@@ -82,7 +78,7 @@ def decide_command(
 
 
 def decide_path(
-    context: ToolContext, tool: AnyTool, path: str, mode: PermissionMode = "ask",
+    context: ToolContext, tool: Tool, path: str, mode: PermissionMode = "ask",
     **rules: tuple[str, ...],
 ) -> str:  # fmt: skip
     return make_permissions(mode, **rules).decide(tool, {"file_path": path}, context).answer
@@ -156,7 +152,7 @@ def test_edits_in_folders_of_git_and_cub_ask(context: ToolContext, path: str) ->
     ],
 )
 def test_searches_outside_of_the_project_ask(
-    context: ToolContext, tool: AnyTool, values: dict[str, str]
+    context: ToolContext, tool: Tool, values: dict[str, str]
 ) -> None:
     assert Permissions().decide(tool, values, context).answer == "ask"
 
@@ -368,7 +364,7 @@ def test_a_huge_command_is_decided_in_time() -> None:
     [
         ("Bsh(ls)", "unknown tool 'Bsh'", "did you mean Bash?"),
         ("bash", "unknown tool 'bash'", "did you mean Bash?"),
-        ("Xyzzy", "unknown tool 'Xyzzy'", "choose from Bash, "),
+        ("Xyzzy", "unknown tool 'Xyzzy'", "choose from Read, "),
         ("Bash(", "not a permission rule", "such as Bash(git diff *)"),
         ("Bash()", "not a permission rule", "such as Bash(git diff *)"),
         ("", "not a permission rule", "such as Bash(git diff *)"),
@@ -484,7 +480,7 @@ def test_a_shell_runs_nothing_that_is_denied(
     st.lists(st.sampled_from(["Bash", "Read(/**)", "Edit(/**)", "Write", "Open", "WebFetch"])),
 )
 def test_plan_allows_nothing_but_to_read(
-    context: ToolContext, call: tuple[AnyTool, dict[str, str]], allow: list[str]
+    context: ToolContext, call: tuple[Tool, dict[str, str]], allow: list[str]
 ) -> None:
     tool, values = call
     answer = make_permissions("plan", allow=tuple(allow)).decide(tool, values, context).answer
@@ -493,7 +489,37 @@ def test_plan_allows_nothing_but_to_read(
 
 @given(words, st.sampled_from([READ, EDIT, WRITE]), st.sampled_from(MODES[:3]))
 def test_what_is_allowed_without_rules_is_inside(
-    context: ToolContext, path: str, tool: AnyTool, mode: PermissionMode
+    context: ToolContext, path: str, tool: Tool, mode: PermissionMode
 ) -> None:
     if Permissions(mode).decide(tool, {"file_path": path}, context).answer == "allow":
         assert context.resolve_path(path).is_relative_to(context.root)
+
+
+TREE = make_tool("Tree", "read", "folder")
+ASK_SERVER = make_tool("mcp__tickets__ask", "unknown", "")
+
+
+@pytest.mark.parametrize(
+    ("tool", "values", "deny", "answer"),
+    [
+        (TREE, {"folder": "src"}, "Read(src/**)", "deny"),
+        (TREE, {"folder": "src"}, "Read", "deny"),
+        (TREE, {"folder": "src"}, "Read(docs/**)", "allow"),
+        (TREE, {"folder": ".."}, "Read(docs/**)", "ask"),
+        (ASK_SERVER, {"anything": "x"}, "mcp__tickets", "deny"),
+        (ASK_SERVER, {"anything": "x"}, "mcp__tickets__ask", "deny"),
+        (ASK_SERVER, {"anything": "x"}, "mcp__tick", "ask"),
+    ],
+)
+def test_a_tool_that_no_table_names_is_ruled_by_its_effect(
+    context: ToolContext, tool: Tool, values: dict[str, str], deny: str, answer: str
+) -> None:
+    permissions = make_permissions(deny=(deny,))
+    assert permissions.decide(tool, values, context).answer == answer
+
+
+def test_a_tool_from_outside_can_be_allowed_but_not_by_a_pattern(context: ToolContext) -> None:
+    permissions = make_permissions(allow=("mcp__tickets",))
+    assert permissions.decide(ASK_SERVER, {}, context).answer == "allow"
+    with pytest.raises(CubError, match="can't match"):
+        parse_rule("mcp__tickets(x)")

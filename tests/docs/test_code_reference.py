@@ -14,6 +14,7 @@ from cub.agent.conversation import ToolCall, ToolResult
 from cub.agent.events import (
     CacheStatistics,
     Compaction,
+    Question,
     ReplyText,
     RequestRetry,
     ResultSource,
@@ -50,6 +51,7 @@ RESULT = ToolResult("call_1", ())
 EVENTS: tuple[SessionEvent, ...] = (
     ReplyText("Hello."),
     ToolStart(CALL, "Read bread.py"),
+    Question(CALL, "", "outside of the project", "", lambda _: None),  # the person sees it
     ToolEnd(CALL, RESULT, "denied", 0.1, "Read bread.py"),
     RequestRetry(1, 1.0, "limit", "too many requests"),
     RequestRetry(1, 1.0, "login", "a wrong key"),
@@ -70,7 +72,7 @@ def test_the_events_and_their_keys_are_those_that_are_printed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert {type(event) for event in EVENTS} >= {*get_args(SessionEvent)[1:]}  # pieces: not shown
-    printer = choose_printer("stream-json", DOCS, (), is_debug=False)
+    printer = choose_printer("stream-json", DOCS, is_debug=False)
     printer.begin()
     for event in EVENTS:
         printer.show(event)

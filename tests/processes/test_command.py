@@ -139,3 +139,60 @@ def test_the_files_are_given_back_once(stop: StopRequest) -> None:
         os.fstat(number)
     stop.request()
     assert stop.is_requested
+
+
+def test_a_request_can_be_made_again_and_again(stop: StopRequest) -> None:
+    for _ in range(3):
+        stop.request()
+        stop.request()
+        assert stop.wait(60)
+        stop.reset()
+        assert not stop.is_requested
+        assert not readable(stop)
+        assert not stop.wait(0.001)
+
+
+def test_all_who_listen_are_notified_in_order(stop: StopRequest) -> None:
+    calls: list[str] = []
+    with stop.notify(lambda: calls.append("first")):
+        with stop.notify(lambda: calls.append("second")):
+            stop.request()
+        stop.request()
+        with stop.notify(lambda: calls.append("late")):
+            pass
+    stop.request()
+    assert calls == ["first", "second", "first", "late"]
+
+
+def test_a_child_stops_with_its_parent_and_alone(stop: StopRequest) -> None:
+    with stop.open_child() as child, stop.open_child() as other, child.open_child() as grandchild:
+        child.request()
+        assert child.is_requested
+        assert grandchild.wait(60)
+        assert not stop.is_requested
+        assert not other.is_requested
+        stop.request()
+        assert other.wait(60)
+    with stop.open_child() as late:
+        assert late.is_requested
+
+
+def test_children_of_many_threads_all_get_a_request(stop: StopRequest) -> None:
+    is_open, results = threading.Barrier(9), list[bool]()
+
+    def wait_in_child() -> None:
+        for _ in range(50):
+            with stop.open_child():
+                pass
+        with stop.open_child() as child:
+            is_open.wait(60)
+            results.append(child.wait(60))
+
+    threads = [threading.Thread(target=wait_in_child) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    is_open.wait(60)
+    stop.request()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 8

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.checks.terminal_text import to_plain_text
 from cub.context.context_commands import describe_failure
@@ -76,4 +76,6 @@ def _cut_middle(text: str, total: int) -> str:
     return f"{head}\n… the middle of {total:,} bytes is left out …\n{tail}"
 
 
-BASH = Tool("Bash", _DESCRIPTION, BashArguments, run_shell_command, "command", "command")
+BASH = define_tool(
+    "Bash", _DESCRIPTION, BashArguments, run_shell_command, "command", subject="command"
+)

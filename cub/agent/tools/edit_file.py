@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 from cub.agent.tools.file_changes import encode_text, open_edited_file, write_edited_file
-from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 
 
@@ -83,12 +83,12 @@ def _squeeze_lines(data: bytes) -> bytes:
     return b"\n".join(b"".join(line.split()) for line in data.split(b"\n"))
 
 
-EDIT = Tool(
+EDIT = define_tool(
     "Edit",
     "Replace a string in a file that you have read. old_string must be in the file exactly once, "
     "unless replace_all is set.",
     EditArguments,
     edit_file,
     "edit",
-    "file_path",
+    subject="file_path",
 )

@@ -10,7 +10,7 @@ from cub.agent.tools.project_files import (
     name_found_files,
     resolve_search_path,
 )
-from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS, join_bounded, make_valid_text
 
@@ -40,12 +40,13 @@ def glob_files(arguments: GlobArguments, context: ToolContext) -> ToolOutput:
     return ToolOutput(join_bounded(lines, MAX_RESULT_CHARS, "… cut: use a narrower pattern"))
 
 
-GLOB = Tool(
+GLOB = define_tool(
     "Glob",
     "Find files by a pattern of their paths, the newest first. Files that git ignores are left "
     "out, unless path is an ignored directory.",
     GlobArguments,
     glob_files,
     "read",
-    "pattern",
+    subject="pattern",
+    search="pattern",
 )

@@ -15,7 +15,7 @@ from cub.agent.tools.project_files import (
     name_found_files,
     resolve_search_path,
 )
-from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS, cut_line, join_bounded, make_valid_text
 from cub.files.read_files import read_prefix
@@ -141,12 +141,13 @@ def _limit_lines(lines: Iterator[str], limit: int) -> Iterator[str]:
         yield line
 
 
-GREP = Tool(
+GREP = define_tool(
     "Grep",
     "Search the contents of files for a regular expression. Files that git ignores, binary files "
     "and very large ones are left out.",
     GrepArguments,
     search_files,
     "read",
-    "pattern",
+    subject="pattern",
+    search="glob",
 )

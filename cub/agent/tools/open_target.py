@@ -11,7 +11,7 @@ from threading import Thread
 from typing import Annotated, NamedTuple
 
 from cub.agent.tools.http_get import parse_web_host
-from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 
 # What programs show. Everything else may run when it is opened, on one system or another.
@@ -77,4 +77,4 @@ def _start_opener(target: str, context: ToolContext) -> None:
     Thread(target=process.wait, daemon=True).start()  # so that no zombie stays
 
 
-OPEN = Tool("Open", _DESCRIPTION, OpenArguments, open_target, "open", "target")
+OPEN = define_tool("Open", _DESCRIPTION, OpenArguments, open_target, "open", subject="target")

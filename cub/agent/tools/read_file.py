@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from cub.agent.conversation import ImageBlock
-from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS, cut_line, join_bounded, make_valid_text
 from cub.files.read_files import describe_file_type, open_regular_file
@@ -138,12 +138,12 @@ def _list_notes(data: bytes, count: int) -> Iterator[str]:
         yield "(This file is not UTF-8: � marks bytes that can't be shown.)"
 
 
-READ = Tool(
+READ = define_tool(
     "Read",
     "Read a text file, or see an image (PNG, JPEG, GIF or WebP). Each line has its number and a "
     f"tab before it. Up to {_DEFAULT_LIMIT:,} lines are shown: use offset and limit for others.",
     ReadArguments,
     read_text_or_image,
     "read",
-    "file_path",
+    subject="file_path",
 )

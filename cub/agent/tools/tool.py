@@ -6,19 +6,30 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from cub.agent.conversation import ImageBlock
 from cub.agent.model import ToolDefinition
 from cub.agent.read_state import ReadState
-from cub.agent.tools.tool_arguments import ToolError, build_schema
+from cub.agent.tools.tool_arguments import ToolError, build_schema, parse_arguments
 from cub.json_values import JsonObject, get_text
 from cub.processes.command import StopRequest
 
 A = TypeVar("A")
-# What a tool does to the world; permissions, the order of calls, and the cache go by it.
-ToolEffect = Literal["read", "web", "edit", "command", "open"]
+# What a tool does to the world; permissions, the order of calls, and the cache go by it. Of a tool
+# from outside nothing is known.
+ToolEffect = Literal["read", "web", "edit", "command", "open", "unknown"]
+# What the pattern of a permission rule is; "" if rules for a tool have none.
+RuleKind = Literal["command", "path", "domain", ""]
+_RULE_KINDS: Mapping[ToolEffect, RuleKind] = {
+    "read": "path", "web": "domain", "edit": "path", "command": "command", "open": "",
+    "unknown": "",
+}  # fmt: skip
+# The tool whose rules hold for all that have its effect, so that no new one is outside of them.
+_EFFECT_NAMES: Mapping[ToolEffect, str] = {"read": "Read", "edit": "Edit", "command": "Bash"}
+OUTSIDE_PREFIX = "mcp__"  # mcp__SERVER__TOOL is a tool of a server that speaks MCP
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_PATH_CHARS = 1_000
 _CONCURRENT: tuple[ToolEffect, ...] = ("read", "web")
@@ -74,20 +85,23 @@ class ToolOutput(NamedTuple):
     preview: str = ""
 
 
-class Tool(NamedTuple, Generic[A]):
-    """Describe a tool: what the model reads of it, and the function that does it.
+class Tool(NamedTuple):
+    """Describe a tool: what the model reads of it, what it does, and which rules are about it.
 
-    `arguments` is a NamedTuple (see tool_arguments); `subject` names the one of them that says what
-    a call is about: permission rules, lines for people and the cache go by it. The function raises
-    ToolError, CubError or OSError for what the model should know.
+    `schema` is the JSON Schema of its arguments, an object. `bind` checks arguments, and returns
+    what carries the call out; it raises ToolError, and that may raise ToolError, CubError or
+    OSError, for what the model should know. `subject` names the argument that says what a call is
+    about: rules and lines for people go by it. `search` names the one in which a tool that searches
+    has a pattern of paths.
     """
 
     name: str
     description: str
-    arguments: type[A]
-    run: Callable[[A, ToolContext], ToolOutput]
+    schema: JsonObject
+    bind: Callable[[JsonObject], Callable[[ToolContext], ToolOutput]]
     effect: ToolEffect
-    subject: str
+    subject: str = ""
+    search: str = ""
 
     @property
     def is_concurrent(self) -> bool:
@@ -97,11 +111,45 @@ class Tool(NamedTuple, Generic[A]):
     @property
     def definition(self) -> ToolDefinition:
         """Return what a model is told."""
-        return ToolDefinition(self.name, self.description, build_schema(self.arguments))
+        return ToolDefinition(self.name, self.description, self.schema)
+
+    @property
+    def rule_kind(self) -> RuleKind:
+        """Return what the pattern of a rule for it is."""
+        kind = _RULE_KINDS[self.effect]
+        return "" if kind == "domain" and self.subject != "url" else kind
+
+    @property
+    def rule_names(self) -> tuple[str, ...]:
+        """Return the names of the tools whose rules hold for it: a rule for Read is for searches.
+
+        A rule with the name of a server outside holds for all of its tools.
+        """
+        server, mark, _ = self.name.rpartition("__")
+        return self.name, _EFFECT_NAMES.get(self.effect, ""), server * bool(mark)
 
     def get_subject(self, values: JsonObject) -> str:
         """Return what a call with these arguments is about; "" if they do not say."""
         return get_text(values, self.subject)
 
 
-AnyTool = Tool[Any]
+def define_tool(
+    name: str,
+    description: str,
+    arguments: type[A],
+    run: Callable[[A, ToolContext], ToolOutput],
+    effect: ToolEffect,
+    *,
+    subject: str,
+    search: str = "",
+) -> Tool:
+    """Return the tool that a function with checked arguments is; `arguments` is a NamedTuple.
+
+    See tool_arguments for their types.
+    """
+
+    def bind(values: JsonObject) -> Callable[[ToolContext], ToolOutput]:
+        return partial(run, parse_arguments(arguments, values))
+
+    schema = build_schema(arguments)
+    return Tool(name, description, schema, bind, effect, subject, search)

@@ -10,11 +10,11 @@ from cub.agent.tools.glob_files import GLOB
 from cub.agent.tools.grep import GREP
 from cub.agent.tools.open_target import OPEN
 from cub.agent.tools.read_file import READ
-from cub.agent.tools.tool import AnyTool
+from cub.agent.tools.tool import Tool
 from cub.agent.tools.web_fetch import WEB_FETCH
 from cub.agent.tools.web_search import WEB_SEARCH
 from cub.agent.tools.write_file import WRITE
 
-TOOLS: Mapping[str, AnyTool] = {
+TOOLS: Mapping[str, Tool] = {
     tool.name: tool for tool in (READ, GLOB, GREP, EDIT, WRITE, BASH, WEB_FETCH, WEB_SEARCH, OPEN)
 }

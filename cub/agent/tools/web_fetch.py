@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 from cub.agent.model_failures import require_package
 from cub.agent.tools.http_get import WebText, get_text_over_http
-from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.context.context_commands import describe_failure
 from cub.processes.command import CommandSpec, TimeLimits
@@ -63,4 +63,6 @@ def _convert_html(page: WebText, context: ToolContext) -> str:
     return text + f"\n\n… cut after {_MAX_HTML_BYTES:,} bytes of HTML …" * is_cut
 
 
-WEB_FETCH = Tool("WebFetch", _DESCRIPTION, WebFetchArguments, fetch_page, "web", "url")
+WEB_FETCH = define_tool(
+    "WebFetch", _DESCRIPTION, WebFetchArguments, fetch_page, "web", subject="url"
+)

@@ -6,7 +6,7 @@ import json
 from typing import Annotated, NamedTuple
 
 from cub.agent.tools.http_get import get_text_over_http
-from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.json_values import JsonObject, get_text, list_objects
 from cub.text import truncate_text
@@ -63,4 +63,6 @@ def _shorten(text: str, most: int) -> str:
     return truncate_text(" ".join(text.split()), most)
 
 
-WEB_SEARCH = Tool("WebSearch", _DESCRIPTION, WebSearchArguments, search_web, "web", "query")
+WEB_SEARCH = define_tool(
+    "WebSearch", _DESCRIPTION, WebSearchArguments, search_web, "web", subject="query"
+)

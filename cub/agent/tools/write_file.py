@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, NamedTuple
 
 from cub.agent.tools.file_changes import encode_text, open_edited_file, write_edited_file
-from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 
 
 class WriteArguments(NamedTuple):
@@ -23,12 +23,12 @@ def write_file(arguments: WriteArguments, context: ToolContext) -> ToolOutput:
     return write_edited_file(file, after, f"{verb} {file.name}: {len(after):,} bytes.", context)
 
 
-WRITE = Tool(
+WRITE = define_tool(
     "Write",
     "Write a whole file; missing directories are created. Read an existing file before you replace "
     "it, and prefer Edit for a part of one.",
     WriteArguments,
     write_file,
     "edit",
-    "file_path",
+    subject="file_path",
 )

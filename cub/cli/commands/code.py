@@ -24,7 +24,6 @@ from cub.processes.command import StopRequest
 if TYPE_CHECKING:
     from cub.actions.code_session import PreparedSession
     from cub.actions.tasks.stores import Stores
-    from cub.agent.executor import ApprovalRequest
     from cub.cli.session_output import SessionPrinter
 
 app = typer.Typer(add_completion=False)
@@ -76,9 +75,8 @@ def _run_session(stores: Stores, directory: Path, options: CodeOptions, prompt: 
     from cub.cli.session_output import choose_printer
 
     with handle_stop_signals(_STOPPING) as stop:
-        asked_ids = set[str]()
-        today, approve = datetime.now(UTC).astimezone().date(), partial(_approve, stop, asked_ids)
-        surroundings = SessionSurroundings(directory, os.environ, stop, today, approve)
+        today = datetime.now(UTC).astimezone().date()
+        surroundings = SessionSurroundings(directory, os.environ, stop, today)
         prepared = prepare_session(stores, options, surroundings)
         output.print_warnings(prepared.warnings)
         if prepared.model_choice and options.output_format != "stream-json":
@@ -86,62 +84,30 @@ def _run_session(stores: Stores, directory: Path, options: CodeOptions, prompt: 
         blocks, warnings = run_commands(stores, prepared.values, options)
         output.print_warnings(warnings)
         text = "\n\n".join([*(block.format() for block in blocks), prompt])
-        printer = choose_printer(
-            options.output_format,
-            stores.root,
-            asked_ids,
-            is_debug=prepared.is_debug or options.debug,
-        )
-        return _show_events(prepared, text, printer)
+        is_debug = prepared.is_debug or options.debug
+        printer = choose_printer(options.output_format, stores.root, is_debug=is_debug)
+        return _show_events(prepared, text, printer, stop)
 
 
-def _show_events(prepared: PreparedSession, prompt: str, printer: SessionPrinter) -> int:
-    from cub.agent.events import SessionEnd
+def _show_events(
+    prepared: PreparedSession, prompt: str, printer: SessionPrinter, stop: StopRequest
+) -> int:
+    from cub.agent.events import Question, SessionEnd
+    from cub.cli.questions import answer_question
+    from cub.project.allowed_rules import add_allowed_rule
 
     end: SessionEnd | None = None
     session = prepared.session
+    save_rule = partial(add_allowed_rule, prepared.root)
     printer.begin()
     with closing(session):
         for event in session.work_on(prompt):
             printer.show(event)
+            if isinstance(event, Question):
+                answer_question(event, stop, save_rule)
             end = event if isinstance(event, SessionEnd) else None
     assert end is not None
     printer.finish(session, end)
     if end.reason == "cancelled":
         return _INTERRUPTED
     return 0 if end.reason == "end_turn" else 1
-
-
-class _StopAnswerError(Exception):
-    """End a question because a stop was requested."""
-
-
-def _approve(stop: StopRequest, asked_ids: set[str], request: ApprovalRequest) -> str:
-    """Ask the person at the terminal; return why a call may not run, "" if it may.
-
-    A signal is an answer, too.
-    """
-    if not output.can_ask():
-        return f"{request.reason}, but there is no terminal to ask on"
-    from cub.cli.session_output import describe_request
-
-    def end_question() -> None:
-        raise _StopAnswerError
-
-    asked_ids.add(request.call.id)
-    for line in describe_request(request):
-        output.print_message(f"  {line}")
-    listener, stop.listener = stop.listener, end_question
-    try:
-        is_allowed = not stop.is_requested and output.ask_confirmation(
-            f"  {request.reason}; allow it?"
-        )
-    except _StopAnswerError:
-        return "the user stopped the session"
-    except typer.Abort:  # the end of stdin
-        return "the user said no"
-    finally:
-        stop.listener = listener
-        if stop.is_requested and listener:
-            listener()
-    return "" if is_allowed else "the user said no"

@@ -50,15 +50,17 @@ def demo(sections: Sections = False, keep: Keep = False) -> None:
 
     Example: cub demo --keep
     """
-    with handle_stop_signals("") as stop:
-        stop.listener = _interrupt
-        with _make_scratch_repository(keep=keep) as root:
-            if not sections and _can_run():
-                show_run_demo(root, stop)
-            else:
-                from cub.cli.section_demo import show_section_demo
+    with (
+        handle_stop_signals("") as stop,
+        stop.notify(_interrupt),
+        _make_scratch_repository(keep=keep) as root,
+    ):
+        if not sections and _can_run():
+            show_run_demo(root, stop)
+        else:
+            from cub.cli.section_demo import show_section_demo
 
-                show_section_demo(root)
+            show_section_demo(root)
 
 
 def _can_run() -> bool:

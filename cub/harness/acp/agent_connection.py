@@ -35,7 +35,6 @@ class StopSignals(StopRequest):
     def __init__(self) -> None:
         super().__init__()
         self.is_urgent = False
-        os.set_blocking(self._reads, False)
 
     def install(self) -> None:
         """Have this process's INT and TERM remembered."""
@@ -50,9 +49,7 @@ class StopSignals(StopRequest):
 
     def clear(self) -> None:
         """Read what has woken a wait; the signals stay remembered."""
-        with suppress(BlockingIOError):
-            while os.read(self._reads, 100):
-                pass
+        self._drain()
 
 
 class AgentClosedError(Exception):

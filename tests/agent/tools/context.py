@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from cub.agent.tools.tool import AnyTool, ToolContext, ToolOutput
-from cub.agent.tools.tool_arguments import parse_arguments
+from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
 from cub.processes.command import StopRequest
 
 ENVIRON = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
@@ -34,8 +33,8 @@ def open_context(root: Path, *, search_url: str = "", **environ: str) -> Iterato
         stop.close()
 
 
-def call(tool: AnyTool, context: ToolContext, /, **values: Any) -> ToolOutput:
-    return tool.run(parse_arguments(tool.arguments, values), context)
+def call(tool: Tool, context: ToolContext, /, **values: Any) -> ToolOutput:
+    return tool.bind(values)(context)
 
 
 def list_names(folder: Path) -> list[str]:

@@ -170,5 +170,5 @@ def test_a_zero_byte_is_an_error(context: ToolContext) -> None:
 def test_a_call_is_about_its_command() -> None:
     values = {"command": "ls", "description": "List files", "timeout": 5}
     assert BASH.get_subject(values) == "ls"
-    assert parse_arguments(BASH.arguments, values) == BashArguments("ls", 5, "List files")
+    assert parse_arguments(BashArguments, values) == BashArguments("ls", 5, "List files")
     assert not BASH.is_concurrent

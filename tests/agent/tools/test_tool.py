@@ -8,12 +8,12 @@ from cub.agent.tools.edit_file import EDIT
 from cub.agent.tools.glob_files import GLOB
 from cub.agent.tools.grep import GREP
 from cub.agent.tools.read_file import READ
-from cub.agent.tools.tool import AnyTool
+from cub.agent.tools.tool import Tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.write_file import WRITE
 from tests.agent.tools.context import ENVIRON, make_context
 
-TOOLS: list[AnyTool] = [READ, WRITE, EDIT, GLOB, GREP]
+TOOLS: list[Tool] = [READ, WRITE, EDIT, GLOB, GREP]
 
 
 def test_paths_are_real_and_start_in_the_folder(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_what_can_t_be_a_path_is_an_error(tmp_path: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_each_argument_of_a_tool_is_described(tool: AnyTool) -> None:
+def test_each_argument_of_a_tool_is_described(tool: Tool) -> None:
     properties = tool.definition.schema["properties"]
     assert all(value["description"] for value in properties.values())
     assert tool.subject in properties

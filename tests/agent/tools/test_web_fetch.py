@@ -9,7 +9,7 @@ from threading import Timer
 import pytest
 
 from cub.agent.tools.tool import ToolContext
-from cub.agent.tools.tool_arguments import ToolError, parse_arguments
+from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.web_fetch import MAX_CHARS, WEB_FETCH, WebFetchArguments, fetch_page
 from cub.errors import CubError
 from cub.installation import find_installation
@@ -119,5 +119,4 @@ def test_a_missing_extra_is_an_error(
 
 def test_a_call_is_about_its_address() -> None:
     assert WEB_FETCH.get_subject({"url": "https://a.example"}) == "https://a.example"
-    assert parse_arguments(WEB_FETCH.arguments, {"url": "x"}) == WebFetchArguments("x")
     assert WEB_FETCH.is_concurrent

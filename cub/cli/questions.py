@@ -1,0 +1,100 @@
+"""Ask the person at the terminal whether a call of the built-in agent may run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+
+import typer
+
+from cub.agent.events import Answer, Question
+from cub.cli import output
+from cub.edit.unified_diff import format_hunks
+from cub.json_values import get_text
+from cub.masking import mask_text
+from cub.processes.command import StopRequest
+
+_SHOWN_IN_LINE = 150  # characters of a command that the line about a call has shown already
+_WORDS = {"y": "once", "yes": "once", "a": "always", "always": "always", "n": "no", "no": "no"}
+
+
+def answer_question(
+    question: Question, stop: StopRequest, save_rule: Callable[[str], None]
+) -> None:
+    """Show the whole call, and give the answer of a person, or no where none can be asked.
+
+    A stop is an answer, too. `save_rule` is given the rule of a call that is always allowed.
+    """
+    if not output.can_ask():
+        reason = f"{question.reason}, but there is no terminal to ask on"
+        question.answer(Answer("no", reason))
+        return
+    for line in describe_call(question):
+        output.print_message(f"  {line}")
+    try:
+        with stop.notify(_end_question):
+            answer = parse_answer(_read_line(question), question.rule)
+    except _StopAnswerError:
+        answer = Answer("no", "the user stopped the session")
+    except typer.Abort:  # the end of stdin
+        answer = Answer("no")
+    if answer.choice == "always":
+        save_rule(question.rule)
+    question.answer(answer)
+
+
+def parse_answer(text: str, rule: str) -> Answer:
+    """Return what a line means: yes, always, no, or what else the model should be told.
+
+    Without a `rule` there is no always, and nothing is a no.
+    """
+    words = " ".join(text.split())
+    choice = _WORDS.get(words.lower(), "" if words else "no")
+    if choice == "once" or (choice == "always" and rule):
+        return Answer("always" if choice == "always" else "once")
+    return Answer("no", "" if choice == "no" else f"the user said no: {words}")
+
+
+def describe_call(question: Question) -> Iterator[str]:
+    """Yield all that a call would do, if the line about it does not say so: nothing is left out."""
+    call = question.call
+    if "\n" in question.text or len(question.text) > _SHOWN_IN_LINE:
+        yield from question.text.splitlines()
+    old, content = (get_text(call.arguments, key) for key in ("old_string", "content"))
+    new = get_text(call.arguments, "new_string") or content
+    if old or new:
+        hunks = format_hunks(f"{old}\n".encode(), f"{new}\n".encode())
+        yield from (line for line in hunks if not line.startswith("@@"))
+    elif not question.text and call.arguments:
+        text = json.dumps(call.arguments, indent=2, ensure_ascii=False)
+        yield from mask_text(text).splitlines()
+
+
+class _StopAnswerError(Exception):
+    """End a question because a stop was requested."""
+
+
+def _end_question() -> None:
+    raise _StopAnswerError
+
+
+def _read_line(question: Question) -> str:
+    """Return the line that a person types after the question is shown."""
+    output.print_message(f"  {question.reason}")
+    always = f", (a)lways: {question.rule}" if question.rule else ""
+    discard_typed_input()
+    return output.ask_text(f"  Allow it? (y)es{always}, (n)o, or say what to do instead:")
+
+
+def discard_typed_input() -> None:
+    """Forget what was typed before a question was seen: it is no answer to it."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+    else:
+        import termios
+
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
