@@ -75,6 +75,12 @@ def make_shell_command(
     return CommandSpec(("/bin/sh", "-c", text), folder, environ, stdin, mark)
 
 
+def select_loader_variables() -> dict[str, str]:
+    """Return the variables that Python may need to start for a program of cub's own."""
+    names = ["PATH", *(name for name in os.environ if name.startswith(("LD_", "DYLD_")))]
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
 def explain_missing_program(name: str, folder: Path, environ: Mapping[str, str]) -> str:
     """Explain why a program can't be started in `folder` with this environment; "" if it can.
 

@@ -12,7 +12,7 @@ from io import FileIO
 from pathlib import Path
 
 from cub.errors import CubError
-from cub.processes.command import CommandSpec, ProcessResult
+from cub.processes.command import CommandSpec, ProcessResult, select_loader_variables
 from cub.processes.orphans import kill_orphans
 from cub.processes.process_tree import make_keeper_argv
 from cub.text import describe_os_error
@@ -114,6 +114,7 @@ def start_keeper(
                 stdout=says,
                 stderr=complains,
                 pass_fds=(orders.fileno(), results.fileno()),
+                env=select_loader_variables(),  # the command can read it
                 start_new_session=True,
             )
         except OSError as error:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
+from cub.agent.tools.command_environment import make_command_environment
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.checks.terminal_text import to_plain_text
 from cub.context.context_commands import describe_failure
 from cub.masking import mask_text
-from cub.masking.named_values import rate_name
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import run_and_capture
 
@@ -24,7 +23,10 @@ _BASH = "/bin/bash"
 _DESCRIPTION = f"""\
 Run a command in a shell, in the project's directory, and return its exit code and output.
 - Each call is a new shell: `cd` and variables do not last.
-- stdin is empty: a command that asks for input fails. Use flags such as --yes.
+- stdin is empty, and there is no terminal: a command that asks for input fails. Use flags such \
+as --yes.
+- No editor opens. git keeps the message that it proposes: pass -m for another one. For `rebase \
+-i`, set GIT_SEQUENCE_EDITOR to a command that edits the list, such as "sed -i '2s/pick/squash/'".
 - When the command ends, so does everything that it left in the background. To try a server, start \
 it, use it and stop it in one call.
 - Variables with secrets are not set.
@@ -47,7 +49,7 @@ def run_shell_command(arguments: BashArguments, context: ToolContext) -> ToolOut
         raise ToolError(f"timeout is in seconds, from 1 to {MAX_SECONDS}")
     shell = _BASH if Path(_BASH).exists() else "/bin/sh"
     command = CommandSpec(
-        (shell, "-c", arguments.command), context.folder, remove_secrets(context.environ)
+        (shell, "-c", arguments.command), context.folder, make_command_environment(context.environ)
     )
     limits = TimeLimits(wall=arguments.timeout, grace=_GRACE)
     captured = run_and_capture(command, limits, context.stop, _MAX_BYTES)
@@ -57,15 +59,6 @@ def run_shell_command(arguments: BashArguments, context: ToolContext) -> ToolOut
     end = f"The command {failure or 'exited with code 0'}."
     text = to_plain_text(captured.out.decode("utf-8", "replace")).rstrip()
     return ToolOutput(f"{end}\n{_cut_middle(mask_text(text), captured.total)}".rstrip())
-
-
-def remove_secrets(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without the variables whose names or values are those of secrets."""
-    return {
-        name: value
-        for name, value in environ.items()
-        if not rate_name(name) and mask_text(assigned := f"{name}={value}") == assigned
-    }
 
 
 def _cut_middle(text: str, total: int) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from cub.agent.tools import search_program
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError
-from cub.processes.command import CommandSpec, TimeLimits
+from cub.processes.command import CommandSpec, TimeLimits, select_loader_variables
 from cub.processes.runner import RunningCommand
 from cub.syntax_errors import describe_pattern_error
 
@@ -54,7 +54,7 @@ def find_lines(
     _require_valid(query.pattern)
     order = {**query._asdict(), "paths": paths}
     argv = (sys.executable, "-I", "-S", "-W", "ignore", search_program.__file__)
-    command = CommandSpec(argv, folder, context.environ, json.dumps(order).encode())
+    command = CommandSpec(argv, folder, select_loader_variables(), json.dumps(order).encode())
     limits = TimeLimits(wall=max_seconds, grace=(0.0, 0.0))
     unread, errors = b"", b""
     with RunningCommand(command, limits, context.stop) as running:

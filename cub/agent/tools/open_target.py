@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Annotated, NamedTuple
 
+from cub.agent.tools.command_environment import remove_secrets
 from cub.agent.tools.http_get import parse_web_host
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
@@ -68,7 +69,7 @@ def _start_opener(target: str, context: ToolContext) -> None:
     process = subprocess.Popen(  # noqa: S603 - the person's own program
         [program, target],
         cwd=context.folder,
-        env=dict(environ),
+        env=remove_secrets(environ),  # other programs can read it
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

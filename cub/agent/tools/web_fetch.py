@@ -11,7 +11,7 @@ from cub.agent.tools.http_get import WebText, get_text_over_http
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.context.context_commands import describe_failure
-from cub.processes.command import CommandSpec, TimeLimits
+from cub.processes.command import CommandSpec, TimeLimits, select_loader_variables
 from cub.processes.runner import run_and_capture_streams
 
 MAX_CHARS = 100_000
@@ -53,7 +53,9 @@ def _decode(page: WebText) -> str:
 def _convert_html(page: WebText, context: ToolContext) -> str:
     require_package("markdownify", "{} is not installed")
     argv = (sys.executable, "-I", str(_CONVERTER), page.charset)
-    command = CommandSpec(argv, context.folder, {}, page.data[:_MAX_HTML_BYTES])
+    command = CommandSpec(
+        argv, context.folder, select_loader_variables(), page.data[:_MAX_HTML_BYTES]
+    )
     limits = TimeLimits(wall=_CONVERSION_SECONDS, grace=(0.1, 0.1))
     streams = run_and_capture_streams(command, limits, context.stop, _MAX_MARKDOWN_BYTES)
     if failure := describe_failure(streams.result, _CONVERSION_SECONDS):

@@ -72,8 +72,11 @@ def _run_session(stores: Stores, directory: Path, options: CodeOptions, prompt: 
     from datetime import UTC, datetime
 
     from cub.actions.code_session import SessionSurroundings, prepare_session
+    from cub.agent.tools.command_environment import is_secret
     from cub.cli.session_output import choose_printer
+    from cub.processes.own_secrets import hide_own_secrets
 
+    hide_own_secrets(is_secret)
     with handle_stop_signals(_STOPPING) as stop:
         today = datetime.now(UTC).astimezone().date()
         surroundings = SessionSurroundings(directory, os.environ, stop, today)

@@ -10,7 +10,8 @@ from threading import Timer
 
 import pytest
 
-from cub.agent.tools.bash import BASH, MAX_CHARS, BashArguments, remove_secrets, run_shell_command
+from cub.agent.tools.bash import BASH, MAX_CHARS, BashArguments, run_shell_command
+from cub.agent.tools.command_environment import remove_secrets
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError, parse_arguments
 from cub.errors import CubError
@@ -116,39 +117,55 @@ def test_secrets_in_the_output_are_masked(context: ToolContext, tmp_path: Path) 
     assert text.splitlines()[1:] == ["ANTHROPIC_API_KEY=[masked]", "MODE=fast"]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("ANTHROPIC_API_KEY", "x"),
-        ("GITHUB_TOKEN", "abc"),
-        ("DB_PASS", "a b c"),
-        ("PGPASSWORD", "hunter2"),
-        ("DATABASE_URL", "postgres://user:pass1word@host/name"),
-        ("ANYTHING", "sk-ant-api03-" + "aB3dE5gH7j" * 4),
-    ],
-)
-def test_secrets_are_left_out_of_the_environment(name: str, value: str) -> None:
-    assert remove_secrets({name: value, "LANG": "C"}) == {"LANG": "C"}
-
-
-def test_other_variables_stay() -> None:
-    environ = {
-        "PATH": "/nix/store/0c1bfjg7rx5mqpvzh0lkpxwaqzyx3b2m-coreutils-9.1/bin:/usr/bin",
-        "HOME": "/home/ann",
-        "CUB_RUN": "2026-11-25T20-33-48-1a2b3c",
-        "CUB_TASK": "cub-1a2b",
-        "CUB_ATTEMPT": "/home/ann/project/.cub/runs/1/attempts/1",
-        "SSH_AUTH_SOCK": "/tmp/ssh-XXXXabcdef/agent.12",
-        "DATABASE_URL": "postgres://host/name",
-        "TOKENIZERS_PARALLELISM": "false",
-    }
-    assert remove_secrets(environ) == environ
-
-
 def test_a_command_sees_no_secret(context: ToolContext) -> None:
     environ = {**context.environ, "GITHUB_TOKEN": "abc", "CUB_TASK": "cub-1"}
     text = run(replace(context, environ=environ), 'echo "[$GITHUB_TOKEN] [$CUB_TASK]"')
     assert text.splitlines()[1:] == ["[] [cub-1]"]
+
+
+GIT = (
+    "git -c user.name=a -c user.email=a@b -c init.defaultBranch=main -c core.editor='sleep 60 #' "
+    "-c sequence.editor='sleep 60 #' -c commit.gpgSign=false"
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "end"),
+    [
+        ("git commit --allow-empty", "Aborting commit due to empty commit message."),
+        ("git tag -a v1", "fatal: no tag message?"),
+        ("git commit -q --amend && git log -1 --format=%s", "three"),
+        ("git merge -q side && git log -1 --format=%s", "Merge branch 'side'"),
+        ("git revert HEAD >/dev/null && git log -1 --format=%s", 'Revert "three"'),
+        ("git rebase -i HEAD~2 2>&1 | head -1", "set GIT_SEQUENCE_EDITOR to a command that edits"),
+        (
+            """GIT_SEQUENCE_EDITOR="sed -i.bak '2s/pick/squash/'" git rebase -q -i HEAD~2 &&
+            git log -1 --format=%B""",
+            "three\n",
+        ),
+        ("${VISUAL:-vi} notes; ${EDITOR:-vi} notes || echo failed", "failed"),
+        ("git -c core.pager='sleep 60 #' log -1 --format=%s; echo $PAGER $TERM", "three\ncat dumb"),
+    ],
+)
+def test_nothing_waits_for_an_editor_or_a_pager(
+    context: ToolContext, command: str, end: str
+) -> None:
+    commits = "git init -q; git commit -q --allow-empty -m {}; git checkout -q -b side"
+    commits += "; git commit -q --allow-empty -m s; git checkout -q main"
+    commits += "; echo 2 > f; git add f; git commit -qm two; echo 3 > f; git commit -qam three"
+    terminal = {"EDITOR": "sleep 60 #", "GIT_EDITOR": "sleep 60 #", "TERM": "xterm"}
+    on_terminal = replace(context, environ={**context.environ, **terminal})
+    run(context, commits.format("one").replace("git ", f"{GIT} "))
+    text = run(on_terminal, command.replace("git ", f"{GIT} "))
+    assert text.startswith("The command exited with code")
+    assert end.strip() in text
+
+
+def test_git_asks_for_no_name_and_no_password(context: ToolContext) -> None:
+    needs_login = 'git credential fill <<< "url=https://localhost/"'
+    isolated = {**context.environ, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(context.root)}
+    text = run(replace(context, environ=isolated), needs_login)
+    assert "terminal prompts disabled" in text
 
 
 @pytest.mark.parametrize("timeout", [0, -1, 601, 120_000])
