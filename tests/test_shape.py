@@ -43,7 +43,7 @@ MAX_MODULES = {
     "cub.store": 24,
 }
 # Small modules with one importer beside them, and why each stands by itself.
-_TOOLS = ("bash", "glob_files", "web_fetch", "web_search", "write_file")
+_TOOLS = ("glob_files", "web_fetch", "web_search", "write_file")
 LONE_SIBLINGS = {
     **{f"cub.agent.tools.{name}": "each tool is a module" for name in _TOOLS},
     "cub.agent.tools.search_program": "it runs in a process of its own",

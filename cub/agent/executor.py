@@ -25,7 +25,7 @@ from cub.agent.events import Answer, Question, ResultSource, ToolEnd, ToolStart
 from cub.agent.explore_cache import CacheKey, ExploreCache
 from cub.agent.permission_rules import parse_rule
 from cub.agent.permissions import Decision, Permissions
-from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
+from cub.agent.tools.tool import Tool, ToolContext, ToolOutput, find_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS
 from cub.errors import CubError
@@ -128,7 +128,9 @@ class CallBatch:
 
     def add_call(self, call: ToolCall) -> Iterator[_CallEvent]:
         """Take a call of a reply that is still being written; yield what starts or ends."""
-        tool = self.toolbox.tools.get(call.name)
+        tool = find_tool(self.toolbox.tools, call.name)
+        if tool:  # rules, questions and the cache go by the names that the tool has
+            call = call._replace(name=tool.name, arguments=tool.rename(call.arguments))
         subject = tool.get_subject(call.arguments) if tool else ""
         summary = mask_text(" ".join(f"{call.name} {subject}".split()))[:_MAX_SUMMARY_CHARS]
         self._jobs.append(_Job(len(self._jobs), call, tool, summary))

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from cub.agent.conversation import ToolCall
 from cub.agent.events import Answer, Question, ToolEnd, ToolStart
 from cub.agent.executor import MAX_CONCURRENT, CallBatch, CallReport, Toolbox
+from cub.agent.permission_rules import parse_rule
+from cub.agent.tools.bash import BASH
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError
 from tests.agent.doubles import WordArguments, close_stops, echo, make_tool, make_toolbox
@@ -242,6 +244,22 @@ def test_a_person_is_asked_about_the_whole_of_a_call(asking: Batch) -> None:
     texts = asking.finish()
     assert texts[0] == f"{command}!"
     assert texts[1].endswith("too long to show for approval")
+
+
+def test_rules_and_questions_go_by_the_names_that_the_tool_has(tmp_path: Path) -> None:
+    toolbox = make_toolbox(tmp_path, [BASH], "ask")
+    toolbox.permissions.deny.append(parse_rule("Bash(rm *)", toolbox.tools))
+    batch = Batch(toolbox)
+    for command in ("rm -rf x", "true"):
+        call = ToolCall(command, "bash", {"cmd": command})
+        batch.events += batch.calls.add_call(call)
+    batch.end_reply()
+    (question,) = batch.take_questions()
+    assert question.call == ToolCall("true", "Bash", {"command": "true"})
+    question.answer(Answer("once"))
+    denied, done = batch.finish()
+    assert denied.startswith("not allowed")
+    assert done == "The command exited with code 0."
 
 
 def test_cancelling_answers_all_calls_and_waits_for_a_command(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 from cub.agent.tools.command_environment import make_command_environment
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
-from cub.agent.tools.tool_arguments import ToolError
+from cub.agent.tools.tool_arguments import UNLISTED, ToolError
 from cub.checks.terminal_text import to_plain_text
 from cub.context.context_commands import describe_failure
 from cub.masking import mask_text
@@ -16,6 +16,7 @@ from cub.processes.runner import run_and_capture
 
 MAX_CHARS = 30_000
 MAX_SECONDS = 600
+_MIN_MILLISECONDS = 10_000  # 3600 may be an hour or 3.6 seconds; nobody waits for hours
 # More than the model reads, so that a secret which is cut in two is in the part that it does not.
 _MAX_BYTES = 8 * MAX_CHARS
 _GRACE = (1.0, 1.0)
@@ -36,29 +37,45 @@ it, use it and stop it in one call.
 
 
 class BashArguments(NamedTuple):
-    """Hold a command line. `description` is for people who follow a session."""
+    """Hold a command line. `description` is for people who follow a session.
 
-    command: Annotated[str, "The command line, which may have several lines."]
-    timeout: Annotated[int, f"Seconds until it is ended, at most {MAX_SECONDS}."] = 120
+    A large `timeout` is in milliseconds: many models bring that along.
+    """
+
+    command: Annotated[str, "The command line, which may have several lines.", "cmd", "script"]
+    timeout: Annotated[
+        int, f"Seconds until it is ended, at most {MAX_SECONDS}.", "timeout_seconds"
+    ] = 120
     description: Annotated[str, "What the command does, in a few words."] = ""
+    run_in_background: Annotated[bool, UNLISTED] = False
 
 
 def run_shell_command(arguments: BashArguments, context: ToolContext) -> ToolOutput:
     """Run a command to its end; one that fails has a result, too. Raises ToolError, CubError."""
-    if not 1 <= arguments.timeout <= MAX_SECONDS:
-        raise ToolError(f"timeout is in seconds, from 1 to {MAX_SECONDS}")
+    seconds = _read_timeout(arguments.timeout)
+    if arguments.run_in_background:
+        hint = "start it with `&`, use it, and stop it in one call"
+        raise ToolError("a command can't go on in the background after its call", hint=hint)
     shell = _BASH if Path(_BASH).exists() else "/bin/sh"
     command = CommandSpec(
         (shell, "-c", arguments.command), context.folder, make_command_environment(context.environ)
     )
-    limits = TimeLimits(wall=arguments.timeout, grace=_GRACE)
+    limits = TimeLimits(wall=seconds, grace=_GRACE)
     captured = run_and_capture(command, limits, context.stop, _MAX_BYTES)
-    failure = describe_failure(captured.result, arguments.timeout)
+    failure = describe_failure(captured.result, seconds)
     if captured.result.start_error:
         raise ToolError(f"the shell {failure}")
     end = f"The command {failure or 'exited with code 0'}."
     text = to_plain_text(captured.out.decode("utf-8", "replace")).rstrip()
     return ToolOutput(f"{end}\n{_cut_middle(mask_text(text), captured.total)}".rstrip())
+
+
+def _read_timeout(value: int) -> int:
+    """Return the seconds of a timeout; ToolError for too many, and for what may be either unit."""
+    seconds = value // 1000 if value >= _MIN_MILLISECONDS else value
+    if not 1 <= seconds <= MAX_SECONDS:
+        raise ToolError(f"timeout is in seconds, from 1 to {MAX_SECONDS}")
+    return seconds
 
 
 def _cut_middle(text: str, total: int) -> str:

@@ -8,15 +8,17 @@ from typing import Annotated, NamedTuple
 
 from cub.agent.tools.file_changes import encode_text, open_edited_file, write_edited_file
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
-from cub.agent.tools.tool_arguments import ToolError
+from cub.agent.tools.tool_arguments import FILE_NAMES, ToolError
 
 
 class EditArguments(NamedTuple):
     """Name the file, the text in it, and what replaces it."""
 
-    file_path: Annotated[str, "The file to change."]
-    old_string: Annotated[str, "The exact text to replace, without line numbers."]
-    new_string: Annotated[str, "The text that replaces it."]
+    file_path: Annotated[str, "The file to change.", *FILE_NAMES]
+    old_string: Annotated[
+        str, "The exact text to replace, without line numbers.", "old_str", "old_text", "old"
+    ]
+    new_string: Annotated[str, "The text that replaces it.", "new_str", "new_text", "new"]
     replace_all: Annotated[bool, "Replace every occurrence instead of the only one."] = False
 
 

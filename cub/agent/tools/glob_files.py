@@ -11,7 +11,7 @@ from cub.agent.tools.project_files import (
     resolve_search_path,
 )
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
-from cub.agent.tools.tool_arguments import ToolError
+from cub.agent.tools.tool_arguments import FOLDER_NAMES, ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS, join_bounded, make_valid_text
 
 _MAX_FILES = 200
@@ -20,8 +20,10 @@ _MAX_FILES = 200
 class GlobArguments(NamedTuple):
     """Hold a pattern, and the folder that it is relative to."""
 
-    pattern: Annotated[str, "Such as `*.md`, `src/**/*.{ts,tsx}` or `**/test_*.py`."]
-    path: Annotated[str, "The directory to search in."] = "."
+    pattern: Annotated[
+        str, "Such as `*.md`, `src/**/*.{ts,tsx}` or `**/test_*.py`.", "glob", "query"
+    ]
+    path: Annotated[str, "The directory to search in.", *FOLDER_NAMES] = "."
 
 
 def glob_files(arguments: GlobArguments, context: ToolContext) -> ToolOutput:

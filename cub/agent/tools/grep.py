@@ -16,7 +16,7 @@ from cub.agent.tools.project_files import (
     resolve_search_path,
 )
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
-from cub.agent.tools.tool_arguments import ToolError
+from cub.agent.tools.tool_arguments import FILE_NAMES, FOLDER_NAMES, UNLISTED, ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS, cut_line, join_bounded, make_valid_text
 from cub.files.read_files import read_prefix
 
@@ -27,18 +27,26 @@ _OutputMode = Literal["files_with_matches", "content", "count"]
 class GrepArguments(NamedTuple):
     """Hold a regular expression, the files to search, and what to show of them."""
 
-    pattern: Annotated[str, "A regular expression; it matches within one line."]
-    path: Annotated[str, "The directory or file to search."] = "."
-    glob: Annotated[str, "Only files like this, such as `*.py` or `src/**/*.{ts,tsx}`."] = ""
+    pattern: Annotated[
+        str, "A regular expression; it matches within one line.", "regex", "regexp", "query"
+    ]
+    path: Annotated[str, "The directory or file to search.", *FOLDER_NAMES, *FILE_NAMES] = "."
+    glob: Annotated[
+        str, "Only files like this, such as `*.py` or `src/**/*.{ts,tsx}`.", "include"
+    ] = ""
     type: Annotated[str, "Only files of a language, such as py, js, ts, rust or go."] = ""
     output_mode: Annotated[
         _OutputMode, "Show the paths of files, lines, or how many lines of each file match."
     ] = "files_with_matches"
-    ignore_case: Annotated[bool, "Ignore the case of letters."] = False
-    before: Annotated[int, "How many lines to show before each match (content only)."] = 0
-    after: Annotated[int, "How many lines to show after each match (content only)."] = 0
-    context: Annotated[int, "The same for both sides."] = 0
-    head_limit: Annotated[int, "How many lines of output to show at most."] = 250
+    ignore_case: Annotated[bool, "Ignore the case of letters.", "-i", "case_insensitive"] = False
+    before: Annotated[int, "How many lines to show before each match (content only).", "-B"] = 0
+    after: Annotated[int, "How many lines to show after each match (content only).", "-A"] = 0
+    context: Annotated[int, "The same for both sides.", "-C", "context_lines"] = 0
+    head_limit: Annotated[
+        int, "How many lines of output to show at most.", "max_results", "limit"
+    ] = 250
+    has_numbers: Annotated[bool, UNLISTED, "-n", "line_numbers"] = True
+    is_recursive: Annotated[bool, UNLISTED, "-r", "-R", "recursive"] = True
 
 
 def search_files(arguments: GrepArguments, context: ToolContext) -> ToolOutput:

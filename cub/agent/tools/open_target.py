@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 from cub.agent.tools.command_environment import remove_secrets
 from cub.agent.tools.http_get import parse_web_host
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
-from cub.agent.tools.tool_arguments import ToolError
+from cub.agent.tools.tool_arguments import FILE_NAMES, ToolError
 
 # What programs show. Everything else may run when it is opened, on one system or another.
 _SHOWN = (
@@ -32,7 +32,9 @@ Show the user a file or a web address in their own program, such as a browser or
 class OpenArguments(NamedTuple):
     """Hold what to show."""
 
-    target: Annotated[str, "A file's path, or an address with http:// or https://."]
+    target: Annotated[
+        str, "A file's path, or an address with http:// or https://.", "url", *FILE_NAMES
+    ]
 
 
 def open_target(arguments: OpenArguments, context: ToolContext) -> ToolOutput:

@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 from cub.agent.conversation import ImageBlock
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
-from cub.agent.tools.tool_arguments import ToolError
+from cub.agent.tools.tool_arguments import FILE_NAMES, ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS, cut_line, join_bounded, make_valid_text
 from cub.files.read_files import describe_file_type, open_regular_file
 from cub.text import suggest_similar
@@ -27,9 +27,9 @@ _BOM = b"\xef\xbb\xbf"
 class ReadArguments(NamedTuple):
     """Name the file, and the lines of it."""
 
-    file_path: Annotated[str, "The file to read."]
-    offset: Annotated[int, "The first line to show, counted from 1."] = 1
-    limit: Annotated[int, "How many lines to show at most."] = _DEFAULT_LIMIT
+    file_path: Annotated[str, "The file to read.", *FILE_NAMES]
+    offset: Annotated[int, "The first line to show, counted from 1.", "start_line"] = 1
+    limit: Annotated[int, "How many lines to show at most.", "max_lines"] = _DEFAULT_LIMIT
 
 
 def read_text_or_image(arguments: ReadArguments, context: ToolContext) -> ToolOutput:
@@ -37,7 +37,7 @@ def read_text_or_image(arguments: ReadArguments, context: ToolContext) -> ToolOu
 
     Raises ToolError for what is neither, or has more than 64 MiB.
     """
-    if arguments.offset < 1 or arguments.limit < 1:
+    if arguments.offset < 0 or arguments.limit < 1:
         raise ToolError("offset and limit are at least 1")
     path = context.resolve_path(arguments.file_path)
     name = make_valid_text(context.describe_path(path))
@@ -110,7 +110,8 @@ def _show_lines(data: bytes, arguments: ReadArguments, name: str) -> str:
     if not data:
         return f"{name} is empty."
     count = data.count(b"\n") + (not data.endswith(b"\n"))
-    first, last = arguments.offset, min(arguments.offset + arguments.limit - 1, count)
+    first = arguments.offset or 1  # some models count from 0 where they want the beginning
+    last = min(first + arguments.limit - 1, count)
     if first > count:
         raise ToolError(f"{name} has {count:,} lines: there is no line {first:,}")
     cut = f"… cut at {MAX_RESULT_CHARS:,} characters: read on with offset and limit"

@@ -13,7 +13,12 @@ from typing import Literal, NamedTuple, TypeVar
 from cub.agent.conversation import ImageBlock
 from cub.agent.model import ToolDefinition
 from cub.agent.read_state import ReadState
-from cub.agent.tools.tool_arguments import ToolError, build_schema, parse_arguments
+from cub.agent.tools.tool_arguments import (
+    ToolError,
+    build_schema,
+    parse_arguments,
+    rename_arguments,
+)
 from cub.json_values import JsonObject, get_text
 from cub.processes.command import StopRequest
 
@@ -92,7 +97,7 @@ class Tool(NamedTuple):
     what carries the call out; it raises ToolError, and that may raise ToolError, CubError or
     OSError, for what the model should know. `subject` names the argument that says what a call is
     about: rules and lines for people go by it. `search` names the one in which a tool that searches
-    has a pattern of paths.
+    has a pattern of paths. `rename` returns arguments by the names that the schema has.
     """
 
     name: str
@@ -102,6 +107,7 @@ class Tool(NamedTuple):
     effect: ToolEffect
     subject: str = ""
     search: str = ""
+    rename: Callable[[JsonObject], JsonObject] = dict
 
     @property
     def is_concurrent(self) -> bool:
@@ -152,4 +158,17 @@ def define_tool(
         return partial(run, parse_arguments(arguments, values))
 
     schema = build_schema(arguments)
-    return Tool(name, description, schema, bind, effect, subject, search)
+    rename = partial(rename_arguments, arguments)
+    return Tool(name, description, schema, bind, effect, subject, search, rename)
+
+
+def find_tool(tools: Mapping[str, Tool], name: str) -> Tool | None:
+    """Return the tool of this name, or the only one that differs in case and `_`, as web_fetch."""
+    if name in tools:
+        return tools[name]
+    near = [tool for known, tool in tools.items() if _fold_name(known) == _fold_name(name)]
+    return near[0] if len(near) == 1 else None
+
+
+def _fold_name(name: str) -> str:
+    return name.replace("_", "").lower()

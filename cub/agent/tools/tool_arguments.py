@@ -1,12 +1,12 @@
 """Turn the type hints of a tool's arguments into a JSON Schema, and check arguments against them.
 
 Arguments are a NamedTuple. A field is a string, an integer, a flag, or a Literal of strings; a
-default makes it optional, and `Annotated` describes it.
+default makes it optional. `Annotated` describes it, and then lists other names under which models
+know it, such as those of the same argument elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
@@ -16,7 +16,18 @@ from cub.text import suggest_known
 
 A = TypeVar("A")
 _TYPE_NAMES = {str: "string", int: "integer", bool: "boolean"}
+_SHORT = 2  # `-A` is not `a`
 _FLAGS = {"true": True, "false": False}
+FILE_NAMES = (
+    "file_path",
+    "path",
+    "file",
+    "filename",
+    "absolute_path",
+    "target_file",
+)  # of a file's path
+FOLDER_NAMES = ("directory", "dir", "folder", "dir_path")
+UNLISTED = ""  # describes an argument that is understood, but not in the schema
 
 
 class ToolError(CubError):
@@ -24,17 +35,21 @@ class ToolError(CubError):
 
 
 class _Field(NamedTuple):
-    """Describe an argument; `kind` has no Annotated around it."""
+    """Describe an argument; `kind` has no Annotated around it, and `names` are other names of it.
+
+    `description` is None if there is none.
+    """
 
     name: str
     kind: Any
-    description: str
+    description: str | None
+    names: tuple[str, ...]
     is_required: bool
 
 
 def build_schema(arguments: type[Any]) -> JsonObject:
     """Return the JSON Schema of a tool's arguments, always the same for the same hints."""
-    fields = list(_list_fields(arguments))
+    fields = [field for field in _list_fields(arguments) if field.description != UNLISTED]
     return {
         "type": "object",
         "properties": {field.name: _build_property(field) for field in fields},
@@ -43,31 +58,62 @@ def build_schema(arguments: type[Any]) -> JsonObject:
     }
 
 
+def rename_arguments(arguments: type[Any], values: JsonObject) -> JsonObject:
+    """Return the same values by the names of the fields, as far as a name has one meaning.
+
+    The case of letters, `_` and `-` don't matter, so that `filePath` is `file_path`. Null counts as
+    not given, and so does a value that is off or empty under a name that nothing has.
+    """
+    fields = _list_fields(arguments)
+    exact = {name: field.name for field in fields for name in (*field.names, field.name)}
+    folded = {_fold_name(name): field for name, field in exact.items() if len(name) > _SHORT}
+    own = {name: value for name, value in values.items() if name in exact.values()}
+    renamed = {name: value for name, value in own.items() if value is not None}
+    for name, value in values.items():
+        field = exact.get(name) or folded.get(_fold_name(name), "")
+        if field and value is not None and renamed.get(field, value) == value:
+            renamed[field] = value
+        elif value:
+            renamed[name] = value  # unknown, or another value for the same field
+    return renamed
+
+
+def _fold_name(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
 def parse_arguments(arguments: type[A], values: JsonObject) -> A:
-    """Return checked arguments; null counts as not given, and a number may be in quotes.
+    """Return checked arguments, by whatever names; a number may be in quotes.
 
     Raises ToolError for what is missing, unknown, or of the wrong type.
     """
     fields = {field.name: field for field in _list_fields(arguments)}
-    present = {name: value for name, value in values.items() if value is not None}
+    present = rename_arguments(arguments, values)
     for name in present:
         if name not in fields:
-            raise ToolError(f"unknown argument {name!r}", hint=suggest_known(name, fields))
+            listed = [field.name for field in fields.values() if field.description != UNLISTED]
+            raise ToolError(f"unknown argument {name!r}", hint=suggest_known(name, listed))
     for field in fields.values():
         if field.is_required and field.name not in present:
             raise ToolError(f"missing argument {field.name!r}")
     return arguments(**{name: _parse_value(fields[name], v) for name, v in present.items()})
 
 
-def _list_fields(arguments: type[Any]) -> Iterator[_Field]:
+def _list_fields(arguments: type[Any]) -> tuple[_Field, ...]:
     from typing import get_type_hints
 
-    defaults = arguments._field_defaults
-    for name, hint in get_type_hints(arguments, include_extras=True).items():
-        kind, description = hint, ""
-        if get_origin(kind) is Annotated:
-            kind, description = get_args(kind)
-        yield _Field(name, kind, description, name not in defaults)
+    hints = get_type_hints(arguments, include_extras=True)
+    return tuple(
+        _make_field(name, hint, name not in arguments._field_defaults)
+        for name, hint in hints.items()
+    )
+
+
+def _make_field(name: str, hint: Any, is_required: bool) -> _Field:
+    if get_origin(hint) is not Annotated:
+        return _Field(name, hint, None, (), is_required)
+    kind, description, *names = get_args(hint)
+    return _Field(name, kind, description, tuple(names), is_required)
 
 
 def _build_property(field: _Field) -> JsonObject:

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 from cub.agent.model_failures import require_package
 from cub.agent.tools.http_get import WebText, get_text_over_http
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
-from cub.agent.tools.tool_arguments import ToolError
+from cub.agent.tools.tool_arguments import UNLISTED, ToolError
 from cub.context.context_commands import describe_failure
 from cub.processes.command import CommandSpec, TimeLimits, select_loader_variables
 from cub.processes.runner import run_and_capture_streams
@@ -31,7 +31,8 @@ Get the text at a web address. HTML comes as Markdown without images.
 class WebFetchArguments(NamedTuple):
     """Hold an address."""
 
-    url: Annotated[str, "The address, with http:// or https://."]
+    url: Annotated[str, "The address, with http:// or https://.", "uri"]
+    prompt: Annotated[str, UNLISTED] = ""  # what the model will look for itself
 
 
 def fetch_page(arguments: WebFetchArguments, context: ToolContext) -> ToolOutput:

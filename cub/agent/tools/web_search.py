@@ -23,8 +23,8 @@ Search the web. Returns a numbered list: title, address and a few words of each 
 class WebSearchArguments(NamedTuple):
     """Hold what to search for."""
 
-    query: Annotated[str, "What to search for."]
-    limit: Annotated[int, f"How many results you want, at most {MAX_RESULTS}."] = 10
+    query: Annotated[str, "What to search for.", "q", "search_query"]
+    limit: Annotated[int, f"How many results you want, at most {MAX_RESULTS}.", "num_results"] = 10
 
 
 def search_web(arguments: WebSearchArguments, context: ToolContext) -> ToolOutput:

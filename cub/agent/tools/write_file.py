@@ -6,13 +6,14 @@ from typing import Annotated, NamedTuple
 
 from cub.agent.tools.file_changes import encode_text, open_edited_file, write_edited_file
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
+from cub.agent.tools.tool_arguments import FILE_NAMES
 
 
 class WriteArguments(NamedTuple):
     """Name the file and its new content."""
 
-    file_path: Annotated[str, "The file to write."]
-    content: Annotated[str, "The whole content of the file."]
+    file_path: Annotated[str, "The file to write.", *FILE_NAMES]
+    content: Annotated[str, "The whole content of the file.", "contents", "file_text", "text"]
 
 
 def write_file(arguments: WriteArguments, context: ToolContext) -> ToolOutput:

@@ -10,13 +10,13 @@ from threading import Timer
 
 import pytest
 
-from cub.agent.tools.bash import BASH, MAX_CHARS, BashArguments, run_shell_command
+from cub.agent.tools.bash import BASH, MAX_CHARS, BashArguments, _read_timeout, run_shell_command
 from cub.agent.tools.command_environment import remove_secrets
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError, parse_arguments
 from cub.errors import CubError
 from cub.processes.orphans import kill_by_environment
-from tests.agent.tools.context import open_context
+from tests.agent.tools.context import call, open_context
 from tests.processes.programs import ORPHAN, STUBBORN
 
 
@@ -168,10 +168,21 @@ def test_git_asks_for_no_name_and_no_password(context: ToolContext) -> None:
     assert "terminal prompts disabled" in text
 
 
-@pytest.mark.parametrize("timeout", [0, -1, 601, 120_000])
+@pytest.mark.parametrize(("timeout", "seconds"), [(10_000, 10), (120_000, 120), (600_000, 600)])
+def test_a_timeout_that_can_only_be_in_milliseconds_is(timeout: int, seconds: int) -> None:
+    assert _read_timeout(timeout) == seconds
+
+
+@pytest.mark.parametrize("timeout", [0, -1, 601, 3600, 601_000])
 def test_a_timeout_is_in_seconds(context: ToolContext, timeout: int) -> None:
     with pytest.raises(ToolError, match="in seconds, from 1 to 600"):
         run(context, "true", timeout)
+
+
+def test_a_command_in_the_background_is_an_error(context: ToolContext) -> None:
+    with pytest.raises(ToolError, match="in the background") as caught:
+        call(BASH, context, command="true", run_in_background=True)
+    assert "in one call" in caught.value.hint
 
 
 def test_a_folder_that_is_gone_is_an_error(context: ToolContext) -> None:

@@ -29,6 +29,7 @@ def test_offset_and_limit_choose_lines_and_the_rest_is_counted(tmp_path: Path) -
     text = read(tmp_path, b"a\nb\nc\nd\n", offset=2, limit=2)
     assert text == "2\tb\n3\tc\n… 1 more lines: read on with offset 4"
     assert read(tmp_path, b"a\nb\nc\nd\n", offset=4, limit=9) == "4\td"
+    assert read(tmp_path, b"a\nb\n", offset=0) == "1\ta\n2\tb"
 
 
 def test_two_thousand_lines_are_shown_by_default(tmp_path: Path) -> None:
@@ -38,7 +39,7 @@ def test_two_thousand_lines_are_shown_by_default(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [({"offset": 3}, "has 2 lines"), ({"offset": 0}, "at least 1"), ({"limit": 0}, "at least 1")],
+    [({"offset": 3}, "has 2 lines"), ({"offset": -1}, "at least 1"), ({"limit": 0}, "at least 1")],
 )
 def test_lines_that_are_not_there_are_an_error(
     tmp_path: Path, values: dict[str, int], message: str

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.agent.tools.tool_arguments import ToolError, build_schema, parse_arguments
+from cub.agent.tools.tool_arguments import (
+    UNLISTED,
+    ToolError,
+    build_schema,
+    parse_arguments,
+    rename_arguments,
+)
 
 
 class Arguments(NamedTuple):
@@ -14,8 +20,9 @@ class Arguments(NamedTuple):
 
     path: Annotated[str, "A path."]
     mode: Literal["fast", "slow"] = "fast"
-    limit: Annotated[int, "At most."] = 10
+    limit: Annotated[int, "At most.", "-n", "max_count"] = 10
     is_deep: bool = False
+    is_usual: Annotated[bool, UNLISTED, "-u"] = True
 
 
 def test_hints_become_a_schema() -> None:
@@ -33,7 +40,7 @@ def test_hints_become_a_schema() -> None:
 
 
 def test_arguments_are_read_and_others_have_their_defaults() -> None:
-    values = {"path": "a", "mode": "slow", "limit": 3}
+    values = {"path": "a", "mode": "slow", "max_count": 3}
     assert parse_arguments(Arguments, values) == Arguments("a", "slow", 3, is_deep=False)
 
 
@@ -73,6 +80,29 @@ def test_a_value_that_is_nearly_of_its_type_is_taken(
 def test_a_value_that_is_wrong_is_an_error(values: dict[str, object], message: str) -> None:
     with pytest.raises(ToolError, match=message):
         parse_arguments(Arguments, values)
+
+
+@pytest.mark.parametrize(
+    ("values", "renamed"),
+    [
+        ({"path": "a", "-n": 3}, {"path": "a", "limit": 3}),
+        ({"max_count": 3}, {"limit": 3}),
+        ({"maxCount": 3, "Path": "a", "is-deep": True}, {"limit": 3, "path": "a", "is_deep": True}),
+        ({"limit": 3, "-n": 3}, {"limit": 3}),
+        ({"limit": 3, "-n": 4}, {"limit": 3, "-n": 4}),
+        ({"-n": 4, "limit": 3}, {"limit": 3, "-n": 4}),
+        ({"limit": None, "-n": 4}, {"limit": 4}),
+        ({"limit": 4, "-n": None}, {"limit": 4}),
+        ({"n": 3, "-N": 3}, {"n": 3, "-N": 3}),
+        ({"-u": False}, {"is_usual": False}),
+        ({"multiline": False, "x": "", "y": None, "z": [], "other": 1}, {"other": 1}),
+    ],
+)
+def test_names_with_one_meaning_are_those_of_the_fields(
+    values: dict[str, object], renamed: dict[str, object]
+) -> None:
+    assert rename_arguments(Arguments, values) == renamed
+    assert rename_arguments(Arguments, renamed) == renamed
 
 
 def test_an_unknown_argument_is_an_error_with_a_similar_name() -> None:
