@@ -12,12 +12,19 @@ from typing import Any, NamedTuple, cast
 from cub.actions.command_options import CodeOptions
 from cub.actions.context_scripts import make_text_reader
 from cub.actions.context_settings import find_untrusted_keys
+from cub.actions.subagent_sessions import SubagentSettings, add_subagents
 from cub.actions.tasks.stores import Stores
+from cub.agent.agent_types import BUILT_IN_AGENTS
 from cub.agent.executor import Toolbox
 from cub.agent.explore_cache import ExploreCache
 from cub.agent.loop import AgentSession, SessionLimits
 from cub.agent.memory import Memory, load_memory
-from cub.agent.model_settings import load_models, require_model_server, resolve_model_settings
+from cub.agent.model_settings import (
+    load_model,
+    load_models,
+    require_model_server,
+    resolve_model_settings,
+)
 from cub.agent.permission_rules import compile_hidden_files, parse_rule
 from cub.agent.permissions import PermissionMode, Permissions
 from cub.agent.session_budget import SessionBudget
@@ -37,13 +44,15 @@ ConfigValues = Mapping[str, ConfigValue]
 class SessionSurroundings(NamedTuple):
     """Hold what a session gets from the process that it runs in.
 
-    It starts in `folder`; `today` is in its system prompt.
+    It starts in `folder`; `today` is in its system prompt. With `is_interactive`, a person can go
+    on while agents work in the background; otherwise the session waits for them at its end.
     """
 
     folder: Path
     environ: Mapping[str, str]
     stop: StopRequest
     today: date
+    is_interactive: bool = False
 
 
 class PreparedSession(NamedTuple):
@@ -75,45 +84,56 @@ def prepare_session(
     settings = resolve_model_settings(values, surroundings.environ, find_home())
     model, small_model = load_models(settings, folder)
     require_model_server(settings)
+    memory = load_memory(make_text_reader(project, folder))
+    toolbox = _make_toolbox(project.root, values, options, memory, surroundings)
+    variables = _describe_surroundings(toolbox.context, memory, options, surroundings.today)
+    render = load_shipped_templates().render_prompt
+    limits = SessionLimits(
+        settings.max_output_tokens, settings.compaction_threshold, options.max_turns
+    )
+    budget = SessionBudget(options.max_usd)
+    system = render("code", **variables)
+    session = AgentSession(model, small_model, toolbox, system, limits, budget=budget)
+    subagents = add_subagents(
+        session,
+        SubagentSettings(
+            BUILT_IN_AGENTS,
+            lambda role: render("subagent", role=role, **variables),
+            lambda name: load_model(name, settings, folder),
+        ),
+        surroundings.stop,
+    )
+    if not surroundings.is_interactive:
+        session.end_reviews.append(subagents)
+    warnings = [w for w in layers.warnings if w not in project.config.warnings]
+    warnings += memory.warnings
+    return PreparedSession(
+        session, project.root, layers.values, settings.is_debug, warnings, settings.choice
+    )
+
+
+def _make_toolbox(
+    root: Path,
+    values: Mapping[str, Any],
+    options: CodeOptions,
+    memory: Memory,
+    surroundings: SessionSurroundings,
+) -> Toolbox:
     context = ToolContext(
-        project.root.resolve(),
-        folder,
+        root.resolve(),
+        surroundings.folder.resolve(),
         surroundings.environ,
         surroundings.stop,
         search_url=values["code.search_url"] or "",
     )
-    permissions = _read_permissions(project.root, values, options)
+    permissions = _read_permissions(root, values, options)
     context = replace(context, hides_file=compile_hidden_files(permissions.deny, context))
-    memory = load_memory(make_text_reader(project, folder))
-    toolbox = Toolbox(
-        TOOLS,
-        context,
-        permissions,
-        ExploreCache(
-            max_entries=values["code.cache.size"],
-            ttl=parse_seconds(values["code.cache.ttl"]),
-            is_enabled=values["code.cache.enabled"],
-        ),
-        memory.take_rules,
-        memory.restore_rules,
+    cache = ExploreCache(
+        max_entries=values["code.cache.size"],
+        ttl=parse_seconds(values["code.cache.ttl"]),
+        is_enabled=values["code.cache.enabled"],
     )
-    system = _render_system_prompt(context, memory, options, surroundings.today)
-    limits = SessionLimits(
-        settings.max_output_tokens,
-        settings.compaction_threshold,
-        options.max_turns,
-    )
-    budget = SessionBudget(options.max_usd)
-    session = AgentSession(model, small_model, toolbox, system, limits, budget=budget)
-    warnings = [w for w in layers.warnings if w not in project.config.warnings]
-    return PreparedSession(
-        session,
-        project.root,
-        layers.values,
-        settings.is_debug,
-        [*warnings, *memory.warnings],
-        settings.choice,
-    )
+    return Toolbox(TOOLS, context, permissions, cache, memory)
 
 
 def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions) -> None:
@@ -139,17 +159,16 @@ def _read_permissions(root: Path, values: Mapping[str, Any], options: CodeOption
     )
 
 
-def _render_system_prompt(
+def _describe_surroundings(
     context: ToolContext, memory: Memory, options: CodeOptions, today: date
-) -> str:
-    """Return the system prompt, which stays the same for the whole session."""
-    return load_shipped_templates().render_prompt(
-        "code",
-        folder=context.folder.as_posix(),
-        root=context.root.as_posix(),
-        is_git=(context.root / ".git").exists(),
-        platform=sys.platform,
-        today=today.isoformat(),
-        instructions=memory.instructions,
-        additional=[text.strip() for text in options.system_texts if text.strip()],
-    )
+) -> dict[str, object]:
+    """Return what system prompts say of the surroundings; it stays for the whole session."""
+    return {
+        "folder": context.folder.as_posix(),
+        "root": context.root.as_posix(),
+        "is_git": (context.root / ".git").exists(),
+        "platform": sys.platform,
+        "today": today.isoformat(),
+        "instructions": memory.instructions,
+        "additional": [text.strip() for text in options.system_texts if text.strip()],
+    }

@@ -102,7 +102,8 @@ def repair_conversation(messages: Iterable[Message]) -> list[Message]:
     """Return a conversation in which every call has its result in the message that follows.
 
     A call without one gets a result that says so, and a result without its call is left out: a
-    service answers either with an error (400). Messages without a block are left out as well, and
+    service answers either with an error (400). Messages of the user in a row become one: templates
+    of some models take no others. Messages without a block are left out as well, and
     so is reasoning that nothing of the same reply follows: it led to nothing.
     """
     repaired: list[Message] = []
@@ -116,7 +117,9 @@ def repair_conversation(messages: Iterable[Message]) -> list[Message]:
         else:
             message = _answer_calls(open_calls, message.blocks)  # noqa: PLW2901 - the same one
             open_calls = []
-        if message.blocks:
+        if message.role == "user" and repaired and repaired[-1].role == "user":
+            repaired[-1] = Message("user", repaired[-1].blocks + message.blocks)
+        elif message.blocks:
             repaired.append(message)
     if open_calls:
         repaired.append(_answer_calls(open_calls, ()))

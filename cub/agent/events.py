@@ -124,7 +124,16 @@ class SessionEnd(NamedTuple):
     kind: FailureKind | Literal[""] = ""
 
 
+class SubagentEvent(NamedTuple):
+    """Hold what happens in a sub-agent, which has a name such as `Explore 2`."""
+
+    agent: str
+    event: RequestRetry | ToolStart | ToolEnd | TurnEnd | Compaction
+
+
+# What a tool may have to show while it runs.
+ToolEvent = SubagentEvent | Question
 SessionEvent = (
-    TextDelta | ReplyText | RequestRetry | ToolStart | Question | ToolEnd | TurnEnd | Compaction
-    | CacheStatistics | SessionEnd
+    TextDelta | ReplyText | RequestRetry | ToolStart | Question | ToolEnd | SubagentEvent | TurnEnd
+    | Compaction | CacheStatistics | SessionEnd
 )  # fmt: skip

@@ -14,14 +14,14 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from cub.agent.conversation import ImageBlock, TextBlock, ToolCall, ToolResult
-from cub.agent.events import Answer, Question, ResultSource, ToolEnd, ToolStart
+from cub.agent.events import Answer, Question, ResultSource, ToolEnd, ToolEvent, ToolStart
 from cub.agent.explore_cache import CacheKey, ExploreCache
 from cub.agent.permission_rules import parse_rule
 from cub.agent.permissions import Decision, Permissions
@@ -38,26 +38,34 @@ _MAX_ASKED_CHARS = 4_000
 _CANCELLED = "This call was cancelled by the user before it was finished."
 
 
+class PathRules(Protocol):
+    """Hold rules for files, which the model gets with the first result about one of them."""
+
+    def take_rules(self, path: Path) -> str:
+        """Return the rules for a file that the model does not have; "" if there are none."""
+
+    def restore_rules(self) -> None:
+        """Let all rules be taken again: the model has lost what it was given."""
+
+    def copy(self) -> PathRules:
+        """Return the rules for a model that has none of them yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """Hold the tools of a session, by name, and all that decides whether and how they run.
-
-    `take_rules` returns the rules for a file that the model does not have, "" for none;
-    `restore_rules` makes it return all again.
-    """
+    """Hold the tools of a session, by name, and all that decides whether and how they run."""
 
     tools: Mapping[str, Tool]
     context: ToolContext
     permissions: Permissions
     cache: ExploreCache
-    take_rules: Callable[[Path], str]
-    restore_rules: Callable[[], None]
+    rules: PathRules
 
     def forget_results(self) -> None:
         """Note that the model no longer has the results of its calls before it."""
         self.context.reads.clear()
         self.cache.clear()
-        self.restore_rules()
+        self.rules.restore_rules()
 
 
 class FinishedCall(NamedTuple):
@@ -75,9 +83,15 @@ class AnsweredCall(NamedTuple):
     answer: Answer
 
 
-CallReport = FinishedCall | AnsweredCall
+class SentEvent(NamedTuple):
+    """Hold what a call that runs has to show."""
+
+    event: ToolEvent
+
+
+CallReport = FinishedCall | AnsweredCall | SentEvent
 _Execute = Callable[[ToolContext], ToolOutput]
-_CallEvent = ToolStart | Question | ToolEnd
+_CallEvent = ToolStart | ToolEvent | ToolEnd
 
 
 @dataclass(slots=True)
@@ -100,6 +114,10 @@ class _Job:
     @property
     def is_concurrent(self) -> bool:
         return self.tool is None or self.tool.is_concurrent
+
+    @property
+    def may_be_abandoned(self) -> bool:
+        return self.tool is None or self.tool.is_harmless or self.rule is not None
 
 
 @dataclass(slots=True)
@@ -144,6 +162,9 @@ class CallBatch:
 
     def take_report(self, report: CallReport) -> Iterator[_CallEvent]:
         """Take what a thread has reported; yield what starts or ends."""
+        if isinstance(report, SentEvent):
+            yield report.event
+            return
         job = self._running.get(report.number)
         if job is None:  # cancelled meanwhile
             return
@@ -156,10 +177,11 @@ class CallBatch:
     def cancel(self) -> Iterator[ToolEnd]:
         """Give every call that waits, is asked for, or changes nothing, a result that says so.
 
-        A command that runs is ended by the stop of the tools' context, and reports that itself.
+        A command or an agent that runs is ended by the stop of the tools' context, and reports that
+        itself.
         """
         running = self._running.values()
-        cancelled = [job for job in running if job.is_concurrent or job.rule is not None]
+        cancelled = [job for job in running if job.may_be_abandoned]
         cancelled += self._waiting
         self._waiting.clear()
         for job in cancelled:
@@ -204,6 +226,9 @@ class CallBatch:
         else:
             yield from self._execute_job(job, tool)
 
+    def _send_event(self, event: ToolEvent) -> None:
+        self.report(SentEvent(event))
+
     def _report_answer(self, number: int, answer: Answer) -> None:
         self.report(AnsweredCall(number, answer))
 
@@ -243,7 +268,7 @@ class CallBatch:
             cache.store_output(job.cache_key, output)
         for path in output.changed:
             cache.invalidate_path(path)
-        if job.tool and job.tool.effect in ("command", "unknown"):
+        if job.tool and job.tool.effect in ("command", "agent", "unknown"):
             cache.invalidate_all()
         return self._end_job(job, output, "tool", is_error=finished.is_error)
 
@@ -255,7 +280,7 @@ class CallBatch:
         output, is_error = ToolOutput(""), True
         try:
             assert job.execute is not None
-            output = job.execute(self.toolbox.context)
+            output = job.execute(replace(self.toolbox.context, send=self._send_event))
             is_error = False
         except CubError as error:
             output = _describe_error(error)
@@ -274,7 +299,7 @@ class CallBatch:
         content: list[TextBlock | ImageBlock] = [TextBlock(text), *output.images]
         if not is_error and job.tool and job.tool.rule_kind == "path" and not job.tool.search:
             path = self.toolbox.context.resolve_path(job.tool.get_subject(job.call.arguments))
-            if rules := self.toolbox.take_rules(path):
+            if rules := self.toolbox.rules.take_rules(path):
                 content.append(TextBlock(rules))  # it stays when an old result is cut
         job.result = ToolResult(job.call.id, tuple(content), is_error)
         seconds = time.monotonic() - job.started if job.started else 0.0

@@ -71,6 +71,17 @@ class ExploreCache:
         """Return how many entries there are, and what happened so far."""
         return CacheStatistics(len(self._entries), **self._counts)
 
+    def copy(self) -> ExploreCache:
+        """Return one with the same results, which goes its own way from now on."""
+        copy = ExploreCache(
+            max_entries=self._max_entries,
+            ttl=self._ttl,
+            is_enabled=self._is_enabled,
+            clock=self._clock,
+        )
+        copy._entries = self._entries.copy()
+        return copy
+
     def make_key(self, tool: Tool, values: JsonObject, context: ToolContext) -> CacheKey | None:
         """Return the key of a call, taken before it runs; None for one that is never stored."""
         if not (self._is_enabled and tool.effect == "read"):

@@ -8,10 +8,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import count
-from typing import NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
 from cub.agent.compaction import (
     build_summary_request,
@@ -47,11 +48,21 @@ class SessionLimits(NamedTuple):
     max_turns: int | None = None
 
 
+class EndReview(Protocol):
+    """Decide whether the work is over when the model says so."""
+
+    def review_end(
+        self, session: AgentSession, prompt: str, /
+    ) -> Generator[SessionEvent, None, str]:
+        """Yield what happens meanwhile, and return what the model is told then; "" for the end."""
+
+
 @dataclass(slots=True)
 class AgentSession:
     """Hold a conversation with a model, and all that it needs to go on.
 
-    `system` never changes, so the service can cache it.
+    `system` never changes, so the service can cache it. `take_notices` returns what the model has
+    to know before its next turn, "" for nothing. `resources` are closed with the session.
     """
 
     model: Model
@@ -61,6 +72,9 @@ class AgentSession:
     limits: SessionLimits
     messages: list[Message] = field(default_factory=list)
     budget: SessionBudget = field(default_factory=SessionBudget)
+    take_notices: Callable[[], str] = lambda: ""
+    end_reviews: list[EndReview] = field(default_factory=list)
+    resources: ExitStack = field(default_factory=ExitStack)
     get_random: Callable[[], float] = random.random
     _known_calls: set[bytes] = field(default_factory=set)  # digests, with their results
     _repeats: Counter[tuple[str, bytes]] = field(default_factory=Counter)
@@ -77,7 +91,8 @@ class AgentSession:
         yield end
 
     def close(self) -> None:
-        """Close the connections of the models."""
+        """End what runs in the background, and close the connections of the models."""
+        self.resources.close()
         self.model.close()
         self.small_model.close()
 
@@ -92,11 +107,16 @@ class AgentSession:
             turn = yield from self._run_turn(number)
             text = turn.text or text
             if end := self._find_end(turn, text):
-                return end
+                request = yield from self._review_end(end, prompt)
+                if not request:
+                    return end
+                self.messages.append(make_user_message(request))
         raise AssertionError  # count() has no end
 
     def _run_turn(self, number: int) -> Generator[SessionEvent, None, Turn]:
         """Run a turn, add it to the conversation, and count what it has used."""
+        if notices := self.take_notices():
+            self.messages.append(make_user_message(notices))
         self.messages = repair_conversation(self.messages)
         definitions = [tool.definition for tool in self.toolbox.tools.values()]
         request = ModelRequest(
@@ -135,6 +155,13 @@ class AgentSession:
                 message = f"{name} was called {MAX_REPEATS} times with the same result"
                 return SessionEnd("repetition", text, message)
         return None if turn.calls else SessionEnd("end_turn", text)
+
+    def _review_end(self, end: SessionEnd, prompt: str) -> Generator[SessionEvent, None, str]:
+        """Return why the work goes on although the model has ended it; "" if it does not."""
+        for review in self.end_reviews if end.reason == "end_turn" else ():
+            if request := (yield from review.review_end(self, prompt)):
+                return request
+        return ""
 
     def _count_repeats(self, turn: Turn) -> None:
         """Count how often calls have had the same result again since there was a new one.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 
 from cub.context.assembly import ContextRequest, RuleChoice, plan_context
 from cub.context.expansion import MAX_IMPORT_DEPTH
@@ -52,6 +53,12 @@ class Memory:
         self._lost += self._given
         self._given = []
 
+    def copy(self) -> Memory:
+        """Return the rules for a model that has none of them yet."""
+        return replace(
+            self, _waiting=[*self._waiting], _given=[], _lost=[*self._lost, *self._given]
+        )
+
 
 def load_memory(reader: TextReader) -> Memory:
     """Return the memory of a session that starts where the reader does.
@@ -61,8 +68,16 @@ def load_memory(reader: TextReader) -> Memory:
     """
     plan = plan_context(reader, ContextRequest())
     collector = TextCollector(reader, {}, MAX_IMPORT_DEPTH)
+    collected, lock = dict[str, str](), Lock()
 
     def take(choice: RuleChoice) -> str:
+        """Return a rule's text, which is collected once: sub-agents take the same rules."""
+        with lock:
+            if choice.rule.name not in collected:
+                collected[choice.rule.name] = collect(choice)
+            return collected[choice.rule.name]
+
+    def collect(choice: RuleChoice) -> str:
         rule = choice.rule
         body = _limit_own_text(rule.text.body, rule.name)
         rule = replace(rule, text=rule.text._replace(body=body))

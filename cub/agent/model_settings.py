@@ -190,7 +190,7 @@ def load_models(settings: ModelSettings, folder: Path) -> tuple[Model, Model]:
         )
         raise CubError("missing API key", hint=hint)
     main, small = (
-        _load_model(name, settings, folder) for name in (settings.model, settings.small_model)
+        load_model(name, settings, folder) for name in (settings.model, settings.small_model)
     )
     return main, small
 
@@ -207,7 +207,8 @@ def require_model_server(settings: ModelSettings) -> None:
         check_local_server(endpoint, provider.start, lists_models=is_own)
 
 
-def _load_model(name: str, settings: ModelSettings, folder: Path) -> Model:
+def load_model(name: str, settings: ModelSettings, folder: Path) -> Model:
+    """Return the model of this name, as `load_models` does."""
     provider = _find_provider(name)
     if provider is None:
         _, script = split_model_name(name)

@@ -13,7 +13,7 @@ from cub.json_values import JsonObject
 # `accept-edits` allows edits in the project, `plan` nothing but to read, `bypass` everything that
 # no rule denies.
 PermissionMode = Literal["ask", "accept-edits", "plan", "bypass"]
-_HARMLESS: tuple[ToolEffect, ...] = ("read", "web")
+_JUDGED_ELSEWHERE: ToolEffect = "agent"  # each of its calls is decided on
 
 
 class Decision(NamedTuple):
@@ -44,7 +44,9 @@ class Permissions:
             if rule.denies(target):
                 reason = f"the rule {rule} denies it: find another way, or inform the user"
                 return Decision("deny", reason)
-        if self.mode == "plan" and tool.effect not in _HARMLESS:
+        if tool.effect == _JUDGED_ELSEWHERE:
+            return Decision("allow")
+        if self.mode == "plan" and not tool.is_harmless:
             return Decision("deny", "the mode is plan: propose the change instead of making it")
         if self.mode == "bypass" or any(rule.allows(target) for rule in self.allow):
             return Decision("allow")

@@ -31,3 +31,9 @@ class ReadState:
     def clear(self) -> None:
         """Forget all files: the model no longer has their text before it."""
         self._digests.clear()
+
+    def copy(self) -> ReadState:
+        """Return one that knows the same files, and goes its own way from now on."""
+        copy = ReadState()
+        copy._digests = dict(self._digests)
+        return copy

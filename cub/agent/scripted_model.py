@@ -50,12 +50,15 @@ class ScriptedConversation(NamedTuple):
 
 
 class ScriptedModel:
-    """Play the conversation that fits the first prompt; a reply too many is an error."""
+    """Play the conversation that fits the first prompt; a reply too many is an error.
+
+    Sub-agents can have conversations of their own, as their prompts are others.
+    """
 
     def __init__(self, conversations: Iterable[ScriptedConversation], name: str = "") -> None:
         self.name = f"scripted/{name}"
         self._conversations = tuple(conversations)
-        self._replies: Iterator[ScriptedReply] | None = None
+        self._replies = [iter(talk.replies) for talk in self._conversations]
         self._count = 0
 
     def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
@@ -64,9 +67,7 @@ class ScriptedModel:
             yield TextDelta(_SUMMARY)
             yield ReplyEnd("end_turn")
             return
-        if self._replies is None:
-            self._replies = self._find_replies(request.messages[0].text)
-        reply = next(self._replies, None)
+        reply = next(self._find_replies(request.messages[0].text), None)
         if reply is None:
             raise ModelError(f"{self.name} has no further reply", "request")
         if reply.text:
@@ -80,9 +81,8 @@ class ScriptedModel:
         """Do nothing: there is no connection."""
 
     def _find_replies(self, prompt: str) -> Iterator[ScriptedReply]:
-        fitting = (talk for talk in self._conversations if talk.when in prompt)
-        talk = next(fitting, None)
-        return iter(talk.replies if talk else ())
+        pairs = zip(self._conversations, self._replies, strict=True)
+        return next((replies for talk, replies in pairs if talk.when in prompt), iter(()))
 
 
 def load_scripted_model(path: Path, display_path: str) -> ScriptedModel:

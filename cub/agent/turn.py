@@ -13,12 +13,12 @@ from threading import Thread
 from typing import NamedTuple
 
 from cub.agent.conversation import Message, TextBlock, ToolCall, ToolResult
-from cub.agent.events import Question, ReplyText, RequestRetry, ToolEnd, ToolStart
-from cub.agent.executor import AnsweredCall, CallBatch, CallReport, FinishedCall, Toolbox
+from cub.agent.events import ReplyText, RequestRetry, ToolEnd, ToolEvent, ToolStart
+from cub.agent.executor import AnsweredCall, CallBatch, CallReport, FinishedCall, SentEvent, Toolbox
 from cub.agent.model import Model, ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
 from cub.agent.retries import stream_with_retries
 
-TurnEvent = TextDelta | ReplyText | RequestRetry | ToolStart | Question | ToolEnd
+TurnEvent = TextDelta | ReplyText | RequestRetry | ToolStart | ToolEvent | ToolEnd
 
 
 class _StreamEnd(NamedTuple):
@@ -107,7 +107,7 @@ class _Reply:
 
     def take_item(self, item: _InboxItem) -> Iterator[TurnEvent]:
         """Add what has come from the model, from a tool or from the user."""
-        if isinstance(item, FinishedCall | AnsweredCall):
+        if isinstance(item, FinishedCall | AnsweredCall | SentEvent):
             yield from self.calls.take_report(item)
         elif isinstance(item, _Stop):
             self._turn.is_cancelled, self.is_open = True, False

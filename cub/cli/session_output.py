@@ -19,6 +19,7 @@ from cub.agent.events import (
     RequestRetry,
     SessionEnd,
     SessionEvent,
+    SubagentEvent,
     ToolEnd,
     ToolStart,
     TurnEnd,
@@ -103,6 +104,15 @@ def _describe_use(turns: int, usage: TokenUsage, usd: float | None) -> str:
 
 
 def _describe_event(event: SessionEvent, *, is_debug: bool) -> Iterator[str]:
+    """Yield lines for people; those about a sub-agent begin with its name."""
+    if not isinstance(event, SubagentEvent):
+        yield from _describe_own_event(event, is_debug=is_debug)
+        return
+    for line in _describe_own_event(event.event, is_debug=is_debug):
+        yield f"  {event.agent}: {line}"
+
+
+def _describe_own_event(event: SessionEvent, *, is_debug: bool) -> Iterator[str]:
     match event:
         case ToolStart():
             yield event.summary
@@ -156,6 +166,16 @@ def _print_event(tree: JsonTree) -> None:
 
 
 def _list_json_events(event: SessionEvent) -> Iterator[JsonTree]:
+    """Yield events of the protocol; calls of a sub-agent begin with its name."""
+    if not isinstance(event, SubagentEvent):
+        yield from _list_own_events(event)
+        return
+    for tree in _list_own_events(event.event):
+        is_call = tree["type"] in ("tool", "denied")
+        yield {**tree, "text": f"{event.agent}: {tree['text']}"} if is_call else tree
+
+
+def _list_own_events(event: SessionEvent) -> Iterator[JsonTree]:
     match event:
         case ReplyText():
             yield {"type": "text", "text": event.text}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cub.agent.conversation import ToolCall
-from cub.agent.executor import Toolbox
+from cub.agent.executor import PathRules, Toolbox
 from cub.agent.explore_cache import ExploreCache
 from cub.agent.loop import AgentSession, SessionLimits
 from cub.agent.model import Model, ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
@@ -40,12 +40,28 @@ def close_stops() -> None:
         OPEN_STOPS.pop().close()
 
 
+class NamedRules:
+    """Rules for files, by their names."""
+
+    def __init__(self, **rules: str) -> None:
+        self.rules = rules
+        self.restored = 0
+
+    def take_rules(self, path: Path) -> str:
+        return self.rules.get(path.stem, "")
+
+    def restore_rules(self) -> None:
+        self.restored += 1
+
+    def copy(self) -> NamedRules:
+        return NamedRules(**self.rules)
+
+
 def make_toolbox(
     folder: Path,
     tools: Iterable[Tool],
     mode: PermissionMode = "bypass",
-    take_rules: Callable[[Path], str] = lambda _: "",
-    restore_rules: Callable[[], None] = lambda: None,
+    rules: PathRules | None = None,
 ) -> Toolbox:
     folder, stop = folder.resolve(), StopRequest()
     OPEN_STOPS.append(stop)
@@ -54,8 +70,7 @@ def make_toolbox(
         ToolContext(folder, folder, {"PATH": "/usr/bin:/bin"}, stop),
         Permissions(mode),
         ExploreCache(),
-        take_rules,
-        restore_rules,
+        rules or NamedRules(),
     )
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -143,5 +145,30 @@ def test_every_call_is_answered_by_the_next_message_whatever_was_before(
         if message.calls:
             assert number + 1 < len(repaired)
     assert repair_conversation(repaired) == repaired
-    kept = [message.text for message in repaired if message.text]
-    assert kept == [message.text for message in messages if message.text]
+    assert not [a for a, b in pairwise(repaired) if a.role == b.role == "user"]
+    assert list_texts(repaired) == list_texts(messages)
+
+
+def list_texts(messages: list[Message]) -> list[str]:
+    """The texts of messages that are no results."""
+    blocks = (block for message in messages for block in message.blocks)
+    return [block.text for block in blocks if isinstance(block, TextBlock)]
+
+
+def test_messages_of_the_user_in_a_row_become_one() -> None:
+    call = ToolCall("1", "Read", {})
+    repaired = repair_conversation(
+        [
+            make_user_message("first"),
+            make_user_message("second"),
+            Message("assistant", (call,)),
+            Message("user", (ToolResult("1", ()),)),
+            make_user_message("third"),
+        ]
+    )
+    assert [(m.role, len(m.blocks)) for m in repaired] == [
+        ("user", 2),
+        ("assistant", 1),
+        ("user", 2),
+    ]
+    assert repaired[-1].blocks == (ToolResult("1", ()), TextBlock("third"))

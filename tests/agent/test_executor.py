@@ -11,13 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cub.agent.conversation import ToolCall
-from cub.agent.events import Answer, Question, ToolEnd, ToolStart
+from cub.agent.events import Answer, Question, SubagentEvent, ToolEnd, ToolEvent, ToolStart
 from cub.agent.executor import MAX_CONCURRENT, CallBatch, CallReport, Toolbox
 from cub.agent.permission_rules import parse_rule
 from cub.agent.tools.bash import BASH
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError
-from tests.agent.doubles import WordArguments, close_stops, echo, make_tool, make_toolbox
+from tests.agent.doubles import (
+    NamedRules,
+    WordArguments,
+    close_stops,
+    echo,
+    make_tool,
+    make_toolbox,
+)
 
 TIMEOUT = 20
 
@@ -28,7 +35,7 @@ class Batch:
     def __init__(self, toolbox: Toolbox) -> None:
         self.inbox = SimpleQueue[CallReport]()
         self.calls = CallBatch(toolbox, self.inbox.put)
-        self.events: list[ToolStart | Question | ToolEnd] = []
+        self.events: list[ToolStart | ToolEvent | ToolEnd] = []
         self.number = 0
 
     def add(self, name: str, word: str = "", fault: str = "") -> None:
@@ -58,7 +65,7 @@ class Batch:
         return [
             ("start " if isinstance(event, ToolStart) else "end ") + event.call.id
             for event in self.events
-            if not isinstance(event, Question)
+            if not isinstance(event, Question | SubagentEvent)
         ]
 
 
@@ -287,7 +294,7 @@ def test_rules_for_a_file_follow_the_result(tmp_path: Path) -> None:
     tool = define_tool(
         "Read", "", FileArguments, lambda *_: ToolOutput("text"), "read", subject="file_path"
     )
-    toolbox = make_toolbox(tmp_path, [tool], take_rules=lambda path: f"rule for {path.name}")
+    toolbox = make_toolbox(tmp_path, [tool], rules=NamedRules(a="rule for a.py"))
     batch = Batch(toolbox)
     batch.events += batch.calls.add_call(ToolCall("1", "Read", {"file_path": "a.py"}))
     assert batch.finish() == ["text\nrule for a.py"]

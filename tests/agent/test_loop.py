@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Generator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from cub.agent.conversation import Message, TextBlock, make_user_message, repair_conversation
+from cub.agent.conversation import (
+    Message,
+    TextBlock,
+    ToolResult,
+    make_user_message,
+    repair_conversation,
+)
 from cub.agent.events import (
     CacheStatistics,
     Compaction,
@@ -21,6 +28,7 @@ from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.tokens import TokenUsage
 from tests.agent.doubles import (
     FakeModel,
+    NamedRules,
     Step,
     WordArguments,
     call,
@@ -237,11 +245,11 @@ def test_long_recent_messages_leave_turns_to_read_and_change_a_file(tmp_path: Pa
 
 
 def test_a_summary_lets_the_rules_of_files_be_given_again(tmp_path: Path) -> None:
-    restored: list[bool] = []
-    toolbox = make_toolbox(tmp_path, [READ], restore_rules=lambda: restored.append(True))
+    rules = NamedRules()
+    toolbox = make_toolbox(tmp_path, [READ], rules=rules)
     model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), say("Done."))
     work(make_session(toolbox, model, FakeModel(say("Sum.")), SessionLimits(100, 500)))
-    assert restored == [True]
+    assert rules.restored == 1
 
 
 def test_a_summary_that_calls_a_tool_runs_none(tmp_path: Path) -> None:
@@ -264,3 +272,48 @@ def test_a_conversation_that_was_left_open_is_repaired_first(tmp_path: Path) -> 
     ]
     work(session)
     assert model.requests[0].messages[2].results[0].is_error
+
+
+class Reviewer:
+    """Sends the model back to work as often as it has words."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = [*words]
+        self.prompts: list[str] = []
+
+    def review_end(self, session: AgentSession, prompt: str) -> Generator[SessionEvent, None, str]:
+        self.prompts.append(prompt)
+        yield session.toolbox.cache.statistics
+        return self.words.pop(0) if self.words else ""
+
+
+def test_a_review_of_the_end_sends_the_model_back_to_work(tmp_path: Path) -> None:
+    model = FakeModel(say("Done."), say("Now it is."), say("Really."))
+    session = make_session(make_toolbox(tmp_path, [READ]), model)
+    first, second = Reviewer("Check it."), Reviewer("And write it down.")
+    session.end_reviews += [first, second]
+    events = work(session, "the task")
+    assert get_end(events).text == "Really."
+    assert [m.text for m in session.messages if m.role == "user"] == [
+        "the task", "Check it.", "And write it down.",
+    ]  # fmt: skip
+    assert (first.prompts, second.prompts) == (["the task"] * 3, ["the task"] * 2)
+
+
+def test_an_end_that_is_none_is_not_reviewed(tmp_path: Path) -> None:
+    session = make_session(make_toolbox(tmp_path, [READ]), FakeModel(say("x", ReplyEnd("refusal"))))
+    reviewer = Reviewer("Go on.")
+    session.end_reviews.append(reviewer)
+    assert get_end(work(session)).reason == "refusal"
+    assert reviewer.prompts == []
+
+
+def test_notices_reach_the_model_with_the_results_before_its_next_turn(tmp_path: Path) -> None:
+    notices = ["", "The agent has ended.", ""]
+    model = FakeModel(call(("Read", "a")), say("Done."))
+    session = make_session(make_toolbox(tmp_path, [READ]), model)
+    session.take_notices = lambda: notices.pop(0)
+    work(session)
+    results, notice = model.requests[1].messages[-1].blocks
+    assert isinstance(results, ToolResult)
+    assert notice == TextBlock("The agent has ended.")

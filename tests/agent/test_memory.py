@@ -128,3 +128,18 @@ def test_a_file_that_cannot_be_read_is_a_warning(tmp_path: Path) -> None:
     memory = load(tmp_path, {"proj/CLAUDE.md": "ours"})
     assert list_names(memory) == ["CLAUDE.md"]
     assert any("leads out of the project" in warning.message for warning in memory.warnings)
+
+
+def test_a_copy_gives_the_rules_that_the_first_one_has_given(tmp_path: Path) -> None:
+    rule = "---\npaths: ['**/*.{}']\n---\nFor {}.\n"
+    memory = load(
+        tmp_path, {f"proj/.claude/rules/{end}.md": rule.format(end, end) for end in ("py", "go")}
+    )
+    root = memory.root
+    rules = memory.take_rules(root / "price.py")
+    assert "For py." in rules
+    copy = memory.copy()
+    assert copy.take_rules(root / "other.py") == rules
+    assert "For go." in copy.take_rules(root / "main.go")
+    assert "For go." in memory.take_rules(root / "main.go")
+    assert memory.take_rules(root / "other.py") == ""

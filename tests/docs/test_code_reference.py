@@ -21,6 +21,7 @@ from cub.agent.events import (
     SessionEnd,
     SessionEndReason,
     SessionEvent,
+    SubagentEvent,
     ToolEnd,
     ToolStart,
     TurnEnd,
@@ -36,6 +37,8 @@ from cub.agent.model_settings import (
 from cub.agent.permissions import PermissionMode
 from cub.agent.tools import bash, http_get, web_search
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS
+from cub.agent.subagents import TASK, TaskArguments
+from cub.agent.tools.tool_arguments import build_schema
 from cub.agent.tools.toolset import TOOLS
 from cub.cli.session_output import choose_printer
 from cub.tokens import TokenUsage
@@ -53,6 +56,7 @@ EVENTS: tuple[SessionEvent, ...] = (
     ToolStart(CALL, "Read bread.py"),
     Question(CALL, "", "outside of the project", "", lambda _: None),  # the person sees it
     ToolEnd(CALL, RESULT, "denied", 0.1, "Read bread.py"),
+    SubagentEvent("Explore 1", ToolStart(CALL, "Read bread.py")),
     RequestRetry(1, 1.0, "limit", "too many requests"),
     RequestRetry(1, 1.0, "login", "a wrong key"),
     RequestRetry(1, 1.0, "service", "not there"),
@@ -98,10 +102,10 @@ def test_the_reasons_are_those_of_the_code_and_of_the_schema() -> None:
 
 def test_the_tools_and_their_arguments_are_those_of_the_code() -> None:
     expected = {}
-    for tool in TOOLS.values():
-        schema = tool.definition.schema
-        expected[tool.name] = [
-            name if name in schema["required"] else f"[{name}]" for name in schema["properties"]
+    schemas = {tool.name: tool.schema for tool in TOOLS.values()}
+    for name, schema in (schemas | {TASK: build_schema(TaskArguments)}).items():
+        expected[name] = [
+            one if one in schema["required"] else f"[{one}]" for one in schema["properties"]
         ]
     table = {row[0].strip("`"): _CODE.findall(row[1]) for row in cells("Tool")}
     assert {name: sorted(names) for name, names in table.items()} == {

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
 from cub.agent.conversation import ImageBlock
+from cub.agent.events import ToolEvent
 from cub.agent.model import ToolDefinition
 from cub.agent.read_state import ReadState
 from cub.agent.tools.tool_arguments import (
@@ -23,13 +24,13 @@ from cub.json_values import JsonObject, get_text
 from cub.processes.command import StopRequest
 
 A = TypeVar("A")
-# What a tool does to the world; permissions, the order of calls, and the cache go by it. Of a tool
-# from outside nothing is known.
-ToolEffect = Literal["read", "web", "edit", "command", "open", "unknown"]
+# What a tool does to the world; permissions, the order of calls, and the cache go by it. What an
+# agent does is judged call by call. Of a tool from outside nothing is known.
+ToolEffect = Literal["read", "web", "edit", "command", "open", "agent", "unknown"]
 # What the pattern of a permission rule is; "" if rules for a tool have none.
 RuleKind = Literal["command", "path", "domain", ""]
 _RULE_KINDS: Mapping[ToolEffect, RuleKind] = {
-    "read": "path", "web": "domain", "edit": "path", "command": "command", "open": "",
+    "read": "path", "web": "domain", "edit": "path", "command": "command", "open": "", "agent": "",
     "unknown": "",
 }  # fmt: skip
 # The tool whose rules hold for all that have its effect, so that no new one is outside of them.
@@ -37,7 +38,7 @@ _EFFECT_NAMES: Mapping[ToolEffect, str] = {"read": "Read", "edit": "Edit", "comm
 OUTSIDE_PREFIX = "mcp__"  # mcp__SERVER__TOOL is a tool of a server that speaks MCP
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_PATH_CHARS = 1_000
-_CONCURRENT: tuple[ToolEffect, ...] = ("read", "web")
+_HARMLESS: tuple[ToolEffect, ...] = ("read", "web")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class ToolContext:
 
     Relative paths start in `folder`, which is the project's `root` or in it; both are real paths.
     A requested `stop` ends what runs. `search_url` is a SearXNG server's address, "" for none.
-    `hides_file` tells which files a search leaves out, by their paths.
+    `hides_file` tells which files a search leaves out, by their paths. `depth` counts the agents
+    above this one; `send` takes what whoever shows the session should see while a tool runs.
     """
 
     root: Path
@@ -56,6 +58,8 @@ class ToolContext:
     reads: ReadState = field(default_factory=ReadState)
     search_url: str = ""
     hides_file: Callable[[Path], bool] = lambda _: False
+    depth: int = 0
+    send: Callable[[ToolEvent], None] = lambda _: None
 
     def resolve_path(self, text: str) -> Path:
         """Return the real path of what a model names: relative, absolute, or with `~`.
@@ -111,8 +115,13 @@ class Tool(NamedTuple):
 
     @property
     def is_concurrent(self) -> bool:
-        """Return whether calls may run beside others of this kind: they change nothing."""
-        return self.effect in _CONCURRENT
+        """Return whether calls may run beside others of this kind."""
+        return self.is_harmless or self.effect == "agent"
+
+    @property
+    def is_harmless(self) -> bool:
+        """Return whether calls change nothing, so that one may be abandoned."""
+        return self.effect in _HARMLESS
 
     @property
     def definition(self) -> ToolDefinition:
@@ -131,8 +140,9 @@ class Tool(NamedTuple):
 
         A rule with the name of a server outside holds for all of its tools.
         """
-        server, mark, _ = self.name.rpartition("__")
-        return self.name, _EFFECT_NAMES.get(self.effect, ""), server * bool(mark)
+        is_outside = self.name.startswith(OUTSIDE_PREFIX)
+        server = "__".join(self.name.split("__")[:2]) if is_outside else ""
+        return self.name, _EFFECT_NAMES.get(self.effect, ""), server
 
     def get_subject(self, values: JsonObject) -> str:
         """Return what a call with these arguments is about; "" if they do not say."""

@@ -1,0 +1,215 @@
+"""Start agents that work on a part of a task in a conversation of their own: the Task tool.
+
+The agent that calls one gets its answer, and not what led to it. What a sub-agent costs counts in
+the session; a stop of the session ends it, and its end stops nothing above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from threading import Thread
+from typing import Annotated, Literal, NamedTuple
+
+from cub.agent.agent_types import GENERAL_PURPOSE, AgentType
+from cub.agent.events import (
+    Answer,
+    Compaction,
+    Question,
+    RequestRetry,
+    SessionEnd,
+    SessionEvent,
+    SubagentEvent,
+    ToolEnd,
+    ToolEvent,
+    ToolStart,
+    TurnEnd,
+)
+from cub.agent.loop import AgentSession
+from cub.agent.session_budget import SessionBudget
+from cub.agent.tools.tool import Tool, ToolContext, ToolOutput, define_tool
+from cub.agent.tools.tool_arguments import ToolError
+from cub.processes.command import StopRequest
+from cub.text import find_first_line, suggest_known
+
+TASK = "Task"
+MAX_DEPTH = 5
+_POLL_SECONDS = 0.1
+_DESCRIPTION = """\
+Give a part of the work to a sub-agent, which has a conversation of its own, and get its answer.
+- It knows nothing of this conversation: write all that it needs into the prompt.
+- Several calls in one reply run at the same time. Let no two of them change the same files.
+- With run_in_background, the call returns at once, and the answer comes in a later message.
+- Don't use it for what one or two calls of other tools find.
+
+Types:\
+"""
+
+
+class TaskArguments(NamedTuple):
+    """Hold what a sub-agent is to do. `description` is for people who follow a session."""
+
+    prompt: Annotated[str, "The task, with all that the agent has to know, and what to answer."]
+    description: Annotated[str, "What it does, in three to five words."] = ""
+    subagent_type: Annotated[str, "The type of the agent."] = GENERAL_PURPOSE.name
+    run_in_background: Annotated[bool, "Return at once, and go on with other work."] = False
+
+
+@dataclass(slots=True)
+class SubagentRun:
+    """Hold what is known of a sub-agent: what it does now, and its answer when it has ended."""
+
+    number: int
+    agent: AgentType
+    description: str
+    budget: SessionBudget
+    state: Literal["running", "done", "failed"] = "running"
+    turns: int = 0
+    activity: str = ""
+    answer: str = ""
+
+    @property
+    def name(self) -> str:
+        """Return its name in events and messages."""
+        return f"{self.agent.name} {self.number}"
+
+
+# Returns a session for an agent: in this context, with the models and tools of the one above it.
+StartSession = Callable[[AgentType, ToolContext, SessionBudget], AgentSession]
+
+
+@dataclass(slots=True)
+class Subagents:
+    """Start the sub-agents of a session, and remember them for its model and for people.
+
+    `stop` ends those in the background, which work on while their session waits for a person.
+    """
+
+    types: Mapping[str, AgentType]
+    start_session: StartSession
+    stop: StopRequest
+    runs: list[SubagentRun] = field(default_factory=list)
+    _threads: list[Thread] = field(default_factory=list)
+    _unread: list[SubagentRun] = field(default_factory=list)  # ended in the background
+
+    def make_tool(self, budget: SessionBudget) -> Tool:
+        """Return the tool with which a session, whose budget this is, starts sub-agents."""
+        listed = (f"- {row.name}: {row.description}" for row in self.types.values())
+        text = "\n".join([_DESCRIPTION, *listed])
+        run = partial(self._run_task, budget)
+        return define_tool(TASK, text, TaskArguments, run, "agent", subject="description")
+
+    def run_agent(self, run: SubagentRun, prompt: str, context: ToolContext) -> ToolOutput:
+        """Have an agent work on a prompt to its end, and return its answer.
+
+        What happens goes to the context's `send`, questions included. Raises ToolError if the agent
+        did not come to its end.
+        """
+        with context.stop.open_child() as stop:
+            child = replace(context, stop=stop, depth=context.depth + 1)
+            session = self.start_session(run.agent, child, run.budget)
+            end = _follow_session(session, prompt, run, context.send)
+        if end.reason != "end_turn":
+            so_far = f"\n\nIts last words:\n{end.text}" if end.text else ""
+            raise ToolError(f"{run.name} did not finish: {end.message or end.reason}{so_far}")
+        run.state, run.answer = "done", end.text or "(no answer)"
+        return ToolOutput(run.answer)
+
+    def add_run(self, agent: AgentType, description: str, budget: SessionBudget) -> SubagentRun:
+        """Return the record of an agent that is about to start, within this budget."""
+        run = SubagentRun(len(self.runs) + 1, agent, description, budget.start_child())
+        self.runs.append(run)
+        return run
+
+    def take_notices(self) -> str:
+        """Return what agents in the background have answered since the last time; "" for none."""
+        count = len(self._unread)  # others may be added meanwhile
+        runs, self._unread[:count] = self._unread[:count], []
+        return "\n\n".join(
+            f'<agent name="{run.name}" task="{run.description}">\n{run.answer}\n</agent>'
+            for run in runs
+        )
+
+    def review_end(self, session: AgentSession, _prompt: str) -> Generator[SessionEvent, None, str]:
+        """Wait for the agents in the background, and return their answers, for the session to use.
+
+        What they have used is told as the last turn of each.
+        """
+        waited = [run for run in self.runs if run.state == "running"]
+        self.wait(session.toolbox.context.stop)
+        for run in waited:
+            usage = TurnEnd(run.turns, "end_turn", run.budget.usage, run.budget.usd, run.agent.name)
+            yield SubagentEvent(run.name, usage)
+        return self.take_notices()
+
+    def wait(self, stop: StopRequest) -> None:
+        """Wait until no agent works in the background any more, or a stop is requested."""
+        for thread in self._threads:
+            while thread.is_alive() and not stop.is_requested:
+                thread.join(_POLL_SECONDS)
+
+    def close(self) -> None:
+        """End the agents in the background."""
+        self.stop.request()
+        for thread in self._threads:
+            thread.join()
+
+    def _run_task(
+        self, budget: SessionBudget, arguments: TaskArguments, context: ToolContext
+    ) -> ToolOutput:
+        agent = self.types.get(arguments.subagent_type)
+        if agent is None:
+            hint = suggest_known(arguments.subagent_type, self.types)
+            raise ToolError(f"there is no agent {arguments.subagent_type!r}", hint=hint)
+        prompt = arguments.prompt
+        run = self.add_run(agent, arguments.description or find_first_line(prompt), budget)
+        if not arguments.run_in_background:
+            return self.run_agent(run, prompt, context)
+        # The stop and the events of the call end with the call.
+        context = replace(context, stop=self.stop, send=_answer_no)
+        thread = Thread(target=self._work_alone, args=(run, prompt, context), daemon=True)
+        self._threads.append(thread)
+        thread.start()
+        return ToolOutput(f"{run.name} has started. Its answer comes in a later message.")
+
+    def _work_alone(self, run: SubagentRun, prompt: str, context: ToolContext) -> None:
+        """Run an agent in a thread of its own; whatever happens becomes its answer."""
+        try:
+            self.run_agent(run, prompt, context)
+        except Exception as error:  # noqa: BLE001 - it must not end the session
+            run.state, run.answer = "failed", f"error: {error}"
+        self._unread.append(run)
+
+
+def choose_agent_tools(agent: AgentType, tools: Mapping[str, Tool], depth: int) -> dict[str, Tool]:
+    """Return the tools of an agent at a depth; the deepest one can't start another one."""
+    return {
+        name: tool
+        for name, tool in tools.items()
+        if (agent.tools is None or name in agent.tools) and (name != TASK or depth < MAX_DEPTH)
+    }
+
+
+def _follow_session(
+    session: AgentSession, prompt: str, run: SubagentRun, send: Callable[[ToolEvent], None]
+) -> SessionEnd:
+    """Work on a prompt, note what is done, and pass on what a person should see or answer."""
+    for event in session.work_on(prompt):
+        match event:
+            case SessionEnd():
+                return event
+            case Question():
+                send(event._replace(reason=f"{run.name}: {event.reason}"))
+            case SubagentEvent():
+                send(event)
+            case RequestRetry() | ToolStart() | ToolEnd() | TurnEnd() | Compaction():
+                run.turns += isinstance(event, TurnEnd)
+                run.activity = event.summary if isinstance(event, ToolStart) else run.activity
+                send(SubagentEvent(run.name, event))
+    raise AssertionError  # a session ends with a SessionEnd
+
+
+def _answer_no(event: ToolEvent) -> None:
+    if isinstance(event, Question):
+        event.answer(Answer("no", f"{event.reason}, and a background agent can't ask the user"))
