@@ -19,8 +19,8 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # joined, and then raises the number.
 MAX_MODULES = {
     "cub": 11,
-    "cub.actions": 97,
-    "cub.agent": 42,
+    "cub.actions": 99,
+    "cub.agent": 50,
     "cub.checks": 17,
     "cub.cli": 61,
     "cub.config_edit": 7,

@@ -23,7 +23,7 @@ class AgentType(NamedTuple):
 
 GENERAL_PURPOSE = AgentType(
     "general-purpose",
-    "Works on a task of several steps by itself, with all tools.",
+    "Works on a task of several steps, with all tools.",
     "Do the whole task, and check what you did.",
 )
 BUILT_IN_AGENTS = (
@@ -45,8 +45,8 @@ BUILT_IN_AGENTS = (
     AgentType(
         "Bash",
         "Runs commands, and reports what they showed.",
-        "Run the commands that the task needs. Answer with what they showed, as far as it matters, "
-        "and with their exit codes.",
+        "Run the commands that the task needs. Answer with their exit codes and the "
+        "part of their output that matters.",
         ("Bash",),
     ),
     GENERAL_PURPOSE,

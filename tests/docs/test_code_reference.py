@@ -35,10 +35,10 @@ from cub.agent.model_settings import (
     PROVIDERS,
 )
 from cub.agent.permissions import PermissionMode
-from cub.agent.tools import bash, http_get, web_search
-from cub.agent.tools.tool_text import MAX_RESULT_CHARS
 from cub.agent.subagents import TASK, TaskArguments
+from cub.agent.tools import bash, http_get, web_search
 from cub.agent.tools.tool_arguments import build_schema
+from cub.agent.tools.tool_text import MAX_RESULT_CHARS
 from cub.agent.tools.toolset import TOOLS
 from cub.cli.session_output import choose_printer
 from cub.tokens import TokenUsage
