@@ -148,7 +148,7 @@ class CallBatch:
         """Take a call of a reply that is still being written; yield what starts or ends."""
         tool = find_tool(self.toolbox.tools, call.name)
         if tool:  # rules, questions and the cache go by the names that the tool has
-            call = call._replace(name=tool.name, arguments=tool.rename(call.arguments))
+            call = call._replace(name=tool.name, arguments=tool.resolve_names(call.arguments))
         subject = tool.get_subject(call.arguments) if tool else ""
         summary = mask_text(" ".join(f"{call.name} {subject}".split()))[:_MAX_SUMMARY_CHARS]
         self._jobs.append(_Job(len(self._jobs), call, tool, summary))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
+from cub.agent.tools.edit_misses import explain_miss
 from cub.agent.tools.file_changes import encode_text, open_edited_file, write_edited_file
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import FILE_NAMES, ToolError
@@ -33,17 +34,18 @@ def edit_file(arguments: EditArguments, context: ToolContext) -> ToolOutput:
         raise ToolError("old_string is empty", hint="use Write to replace the whole file")
     if arguments.old_string == arguments.new_string:
         raise ToolError("old_string and new_string are the same")
-    plain = old.replace(b"\r\n", b"\n")
-    spans = _find_spans(file.before, plain) or _find_spans(file.before, old)
+    data, plain = file.text.text, old.replace(b"\r\n", b"\n")
+    spans = _find_spans(data, plain) or _find_spans(data, old)
     if not spans:
-        raise ToolError(f"old_string is not in {file.name}", hint=_explain_miss(file.before, old))
+        hint = explain_miss(data, arguments.old_string)
+        raise ToolError(f"old_string is not in {file.name}", hint=hint)
     if len(spans) > 1 and not arguments.replace_all:
         raise ToolError(
             f"old_string is in {file.name} {len(spans)} times",
             hint="add lines around it until only one place has them, or set replace_all",
         )
     times = "" if len(spans) == 1 else f" in {len(spans)} places"
-    after = b"".join(_replace_spans(file.before, spans, new))
+    after = b"".join(_replace_spans(data, spans, new))
     return write_edited_file(file, after, f"Edited {file.name}{times}.", context)
 
 
@@ -67,22 +69,6 @@ def _replace_spans(data: bytes, spans: list[tuple[int, int]], new: bytes) -> Ite
         yield with_crlf if has_crlf or (is_crlf_file and not has_end) else new
         at = end
     yield data[at:]
-
-
-def _explain_miss(data: bytes, old: bytes) -> str:
-    """Say where the text is with other whitespace, or what to do if it is not there at all."""
-    sought = _squeeze_lines(old).strip(b"\n")
-    text = _squeeze_lines(data)
-    at = text.find(sought) if sought else -1
-    if at < 0:
-        return "use Read to see the file as it is now"
-    line = text.count(b"\n", 0, at) + 1
-    return f"line {line} differs only in whitespace or indentation: copy it exactly from Read"
-
-
-def _squeeze_lines(data: bytes) -> bytes:
-    """Return lines without any whitespace in them."""
-    return b"\n".join(b"".join(line.split()) for line in data.split(b"\n"))
 
 
 EDIT = define_tool(

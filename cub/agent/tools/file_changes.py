@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.agent.tools.file_text import FileText, decode_file
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.tool_text import join_bounded, make_valid_text
@@ -18,12 +19,13 @@ _MAX_PREVIEW_CHARS = 20_000
 class EditedFile(NamedTuple):
     """Hold a file that is to be changed: its real path, its name for messages, and its bytes.
 
-    `before` is None if there is no file.
+    `before` is None if there is no file. `text` is what they say.
     """
 
     path: Path
     name: str
     before: bytes | None
+    text: FileText
 
 
 def open_edited_file(file_path: str, context: ToolContext) -> EditedFile:
@@ -38,22 +40,22 @@ def open_edited_file(file_path: str, context: ToolContext) -> EditedFile:
     before = read_single_file(path, name)
     if before is not None and (reason := context.reads.explain_unknown(path, before)):
         raise ToolError(f"{name} was not changed: {reason}")
-    return EditedFile(path, name, before)
+    return EditedFile(path, name, before, decode_file(before or b""))
 
 
 def write_edited_file(
-    file: EditedFile, after: bytes, summary: str, context: ToolContext
+    file: EditedFile, text: bytes, summary: str, context: ToolContext
 ) -> ToolOutput:
-    """Replace the file as a whole, note that the model knows it, and return what to tell.
+    """Replace the text of a file, note that the model knows it, and return what to tell.
 
-    Raises ToolError, with nothing written, if a managed section would be another one; CubError if
-    the file has changed since it was opened, or can't be written.
+    The file keeps its encoding. Raises ToolError, with nothing written, if a managed section would
+    be another one; CubError if the file has changed since it was opened, or can't be written.
     """
-    before = file.before or b""
-    _require_same_section(before, after, file.name)
+    _require_same_section(file.text.text, text, file.name)
+    after = file.text.encode(text)
     replace_single_file(file.path, file.before, after, file.name)
     context.reads.record_file(file.path, after)
-    lines = (make_valid_text(line) for line in format_hunks(before, after))
+    lines = (make_valid_text(line) for line in format_hunks(file.text.text, text))
     preview = join_bounded(lines, _MAX_PREVIEW_CHARS, "… the rest of the diff is not shown")
     return ToolOutput(summary, changed=(file.path,), preview=preview)
 

@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
+from cub.agent.tools.file_text import decode_file
 from cub.agent.tools.line_search import LineQuery, find_lines
 from cub.agent.tools.project_files import (
     compile_search_glob,
@@ -28,7 +29,7 @@ class GrepArguments(NamedTuple):
     """Hold a regular expression, the files to search, and what to show of them."""
 
     pattern: Annotated[
-        str, "A regular expression; it matches within one line.", "regex", "regexp", "query"
+        str, "A Python regular expression, for each line.", "regex", "regexp", "query"
     ]
     path: Annotated[str, "The directory or file to search.", *FOLDER_NAMES, *FILE_NAMES] = "."
     glob: Annotated[
@@ -45,6 +46,7 @@ class GrepArguments(NamedTuple):
     head_limit: Annotated[
         int, "How many lines of output to show at most.", "max_results", "limit"
     ] = 250
+    multiline: Annotated[bool, "Let the pattern span lines; . matches line breaks."] = False
     has_numbers: Annotated[bool, UNLISTED, "-n", "line_numbers"] = True
     is_recursive: Annotated[bool, UNLISTED, "-r", "-R", "recursive"] = True
 
@@ -54,15 +56,18 @@ def search_files(arguments: GrepArguments, context: ToolContext) -> ToolOutput:
 
     Raises ToolError for arguments that are not valid, and for a search that takes too long.
     """
-    if arguments.head_limit < 1 or min(arguments.before, arguments.after, arguments.context) < 0:
-        raise ToolError("head_limit is at least 1, and numbers of lines are not negative")
+    limits = (arguments.head_limit, arguments.before, arguments.after, arguments.context)
+    if min(limits) < 0:
+        raise ToolError("numbers of lines are not negative")
+    limit = arguments.head_limit or MAX_RESULT_CHARS  # other agents have no limit for 0
+    arguments = arguments._replace(head_limit=limit)
     start = resolve_search_path(arguments.path, context)
     folder = start if start.is_dir() else start.parent
     paths, skipped = _choose_paths(arguments, start, folder, context)
     lines = _iter_output(arguments, folder, paths, context)
     with closing(lines):
         text = join_bounded(
-            _limit_lines(lines, arguments.head_limit), MAX_RESULT_CHARS, "… cut: narrow the search"
+            _limit_lines(lines, limit), MAX_RESULT_CHARS, "… cut: narrow the search"
         )
     notice = f"\n({skipped} files of more than {_MAX_FILE_BYTES >> 20} MiB were not searched.)"
     return ToolOutput((text or "No match.") + (notice if skipped else ""))
@@ -106,7 +111,9 @@ def _iter_output(
     """Yield lines of output; closing it ends the search."""
     mode, limit = arguments.output_mode, min(arguments.head_limit + 1, MAX_RESULT_CHARS)
     max_lines = limit if mode == "content" else 1
-    query = LineQuery(arguments.pattern, arguments.ignore_case, max_lines, counts=mode == "count")
+    query = LineQuery(
+        arguments.pattern, arguments.ignore_case, max_lines, mode == "count", arguments.multiline
+    )
     before = max(arguments.before, arguments.context)
     after = max(arguments.after, arguments.context)
     name_file = name_found_files(folder, context)
@@ -121,14 +128,15 @@ def _iter_output(
                 with suppress(OSError):  # deleted just now
                     data = read_prefix(os.fspath(folder), path, _MAX_FILE_BYTES)
                     yield from ["--"] if number and before + after else ()
-                    yield from _show_matches(name, data, numbers, before, after)
+                    text = decode_file(data).text
+                    yield from _show_matches(name, text, numbers, before, after)
 
 
 def _show_matches(
-    name: str, data: bytes, numbers: Sequence[int], before: int, after: int
+    name: str, text: bytes, numbers: Sequence[int], before: int, after: int
 ) -> Iterator[str]:
     """Yield lines as grep does: `path:number:text`, `path-number-text` around it, `--` between."""
-    lines = data.removesuffix(b"\n").split(b"\n")
+    lines = text.removesuffix(b"\n").split(b"\n")
     matches, shown = set(numbers), 0
     for number in numbers:
         first = max(number - before, shown + 1)
@@ -137,8 +145,8 @@ def _show_matches(
         shown = max(shown, min(number + after, len(lines)))
         for place in range(first, shown + 1):
             mark = ":" if place in matches else "-"
-            text = lines[place - 1].removesuffix(b"\r").decode("utf-8", "replace")
-            yield f"{name}{mark}{place}{mark}{cut_line(text)}"
+            line = lines[place - 1].removesuffix(b"\r").decode("utf-8", "replace")
+            yield f"{name}{mark}{place}{mark}{cut_line(line)}"
 
 
 def _limit_lines(lines: Iterator[str], limit: int) -> Iterator[str]:

@@ -10,7 +10,6 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.agent.tools import search_program
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError
 from cub.processes.command import CommandSpec, TimeLimits, select_loader_variables
@@ -18,18 +17,29 @@ from cub.processes.runner import RunningCommand
 from cub.syntax_errors import describe_pattern_error
 
 _MAX_SECONDS = 20.0
+_ROOT = str(Path(__file__).parents[3])
+_PROGRAM = """\
+import sys
+sys.path.append(sys.argv[1])
+from cub.agent.tools.search_program import main
+main()
+"""
 _ESCAPE_OR_POSIX_CLASS = re.compile(r"\\.|(\[[^\]]*\[:\w+:\])", re.DOTALL)
 # Python may read these in another way one day: it says so on stderr.
 warnings.filterwarnings("ignore", "Possible (nested set|set )", FutureWarning)
 
 
 class LineQuery(NamedTuple):
-    """Hold a pattern, and what to find: the first lines of a file, or how many of them match."""
+    """Hold a pattern, and what to find: the first lines of a file, or how many of them match.
+
+    With `spans_lines`, a match may span lines.
+    """
 
     pattern: str
     ignore_case: bool
     max_lines: int
     counts: bool = False
+    spans_lines: bool = False
 
 
 class FileHits(NamedTuple):
@@ -48,12 +58,12 @@ def find_lines(
 ) -> Generator[FileHits]:
     """Yield files with hits in the order of the paths, which are relative to `folder`.
 
-    Binary files, which have a NUL byte, are left out. Raises ToolError for a pattern that is not
+    Binary files are left out. Raises ToolError for a pattern that is not
     valid, or if the search is stopped or takes too long.
     """
     _require_valid(query.pattern)
     order = {**query._asdict(), "paths": paths}
-    argv = (sys.executable, "-I", "-S", "-W", "ignore", search_program.__file__)
+    argv = (sys.executable, "-I", "-S", "-W", "ignore", "-c", _PROGRAM, _ROOT)
     command = CommandSpec(argv, folder, select_loader_variables(), json.dumps(order).encode())
     limits = TimeLimits(wall=max_seconds, grace=(0.0, 0.0))
     unread, errors = b"", b""

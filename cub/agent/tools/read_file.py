@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
+import unicodedata
 from base64 import b64encode
 from collections.abc import Iterator
 from io import BytesIO
@@ -12,16 +14,20 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from cub.agent.conversation import ImageBlock
+from cub.agent.tools.file_text import FileText, decode_file
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import FILE_NAMES, ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS, cut_line, join_bounded, make_valid_text
 from cub.files.read_files import describe_file_type, open_regular_file
-from cub.text import suggest_similar
+from cub.text import join_first, suggest_similar
 
 _DEFAULT_LIMIT = 2_000
 _MAX_FILE_BYTES = 64 << 20
+# Spaces, hyphens, marks and directions that a model takes for a space, or overlooks.
+_UNSEEN = re.compile(
+    "[\u00a0\u00ad\u1680\u2000-\u200b\u200e\u200f\u202a-\u202f\u205f\u2060\u2066-\u2069\ufeff]"
+)
 _MAX_IMAGE_BYTES = 3_750_000  # services take 5 MB in base64
-_BOM = b"\xef\xbb\xbf"
 
 
 class ReadArguments(NamedTuple):
@@ -42,13 +48,13 @@ def read_text_or_image(arguments: ReadArguments, context: ToolContext) -> ToolOu
     path = context.resolve_path(arguments.file_path)
     name = make_valid_text(context.describe_path(path))
     data = _read_bytes(path, name)
-    media_type = _detect_image(data)
+    media_type, text = _detect_image(data), decode_file(data)
     if media_type:
         output = _show_image(data, media_type, name)
-    elif b"\0" in data:
+    elif text.is_binary:
         raise ToolError(f"{name} is a binary file", hint="use Bash with a program that reads it")
     else:
-        output = ToolOutput(_show_lines(data.removeprefix(_BOM), arguments, name))
+        output = ToolOutput(_show_lines(text, arguments, name))
     context.reads.record_file(path, data)
     return output
 
@@ -105,8 +111,9 @@ def _show_image(data: bytes, media_type: str, name: str) -> ToolOutput:
     return ToolOutput(text, images=(ImageBlock(media_type, b64encode(data).decode()),))
 
 
-def _show_lines(data: bytes, arguments: ReadArguments, name: str) -> str:
+def _show_lines(file_text: FileText, arguments: ReadArguments, name: str) -> str:
     """Return the lines with their numbers, after notes on what the text does not show."""
+    data = file_text.text
     if not data:
         return f"{name} is empty."
     count = data.count(b"\n") + (not data.endswith(b"\n"))
@@ -118,7 +125,7 @@ def _show_lines(data: bytes, arguments: ReadArguments, name: str) -> str:
     text = join_bounded(_number_lines(data, first, last), MAX_RESULT_CHARS, cut)
     more = f"… {count - last:,} more lines: read on with offset {last + 1}"
     rest = [more] if last < count and not text.endswith(cut) else []
-    return "\n".join([*_list_notes(data, count), text, *rest])
+    return "\n".join([*_list_notes(file_text, count), *_list_unseen(text), text, *rest])
 
 
 def _number_lines(data: bytes, first: int, last: int) -> Iterator[str]:
@@ -128,15 +135,28 @@ def _number_lines(data: bytes, first: int, last: int) -> Iterator[str]:
         yield f"{number}\t{cut_line(text)}"
 
 
-def _list_notes(data: bytes, count: int) -> Iterator[str]:
+def _list_notes(file_text: FileText, count: int) -> Iterator[str]:
+    data, codec = file_text.text, file_text.codec
     crlf = data.count(b"\r\n")
+    if codec:
+        yield f"(This file is {codec}.)"
     if crlf:
         part = "" if crlf >= count - 1 else f" in {crlf:,} of {count:,} lines"
         yield f"(This file has CRLF line ends{part}.)"
     try:
         data.decode()
     except UnicodeDecodeError:
-        yield "(This file is not UTF-8: � marks bytes that can't be shown.)"
+        is_not = f"not valid {codec}" if codec else "not UTF-8"
+        yield f"(This file is {is_not}: � marks bytes that can't be shown.)"
+
+
+def _list_unseen(text: str) -> Iterator[str]:
+    """Yield a note on characters that look like a space or like nothing, with their first lines."""
+    for character in sorted(set(_UNSEEN.findall(text))):
+        shown = (line.partition("\t") for line in text.split("\n"))
+        numbers = [number for number, _, line in shown if character in line]
+        name = f"U+{ord(character):04X} {unicodedata.name(character)}"
+        yield f"({name} is in line{'s' * (len(numbers) > 1)} {join_first(numbers)}.)"
 
 
 READ = define_tool(

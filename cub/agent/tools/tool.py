@@ -101,7 +101,7 @@ class Tool(NamedTuple):
     what carries the call out; it raises ToolError, and that may raise ToolError, CubError or
     OSError, for what the model should know. `subject` names the argument that says what a call is
     about: rules and lines for people go by it. `search` names the one in which a tool that searches
-    has a pattern of paths. `rename` returns arguments by the names that the schema has.
+    has a pattern of paths. `resolve_names` returns arguments by the names of the schema.
     """
 
     name: str
@@ -111,7 +111,7 @@ class Tool(NamedTuple):
     effect: ToolEffect
     subject: str = ""
     search: str = ""
-    rename: Callable[[JsonObject], JsonObject] = dict
+    resolve_names: Callable[[JsonObject], JsonObject] = dict
 
     @property
     def is_concurrent(self) -> bool:
@@ -168,8 +168,8 @@ def define_tool(
         return partial(run, parse_arguments(arguments, values))
 
     schema = build_schema(arguments)
-    rename = partial(rename_arguments, arguments)
-    return Tool(name, description, schema, bind, effect, subject, search, rename)
+    resolve_names = partial(rename_arguments, arguments)
+    return Tool(name, description, schema, bind, effect, subject, search, resolve_names)
 
 
 def find_tool(tools: Mapping[str, Tool], name: str) -> Tool | None:

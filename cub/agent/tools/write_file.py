@@ -17,11 +17,16 @@ class WriteArguments(NamedTuple):
 
 
 def write_file(arguments: WriteArguments, context: ToolContext) -> ToolOutput:
-    """Write the content exactly as it is, and make the folders that are missing."""
+    """Write the content exactly as it is, in the encoding of the file that it replaces.
+
+    Folders that are missing are made.
+    """
     file = open_edited_file(arguments.file_path, context)
-    after = encode_text(arguments.content, "content")
+    content = arguments.content.removeprefix("\ufeff" if file.text.mark else "")
+    after = encode_text(content, "content")
+    size = len(file.text.encode(after))
     verb = "Created" if file.before is None else "Replaced"
-    return write_edited_file(file, after, f"{verb} {file.name}: {len(after):,} bytes.", context)
+    return write_edited_file(file, after, f"{verb} {file.name}: {size:,} bytes.", context)
 
 
 WRITE = define_tool(

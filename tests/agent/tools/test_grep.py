@@ -139,7 +139,7 @@ def test_a_pattern_that_is_not_valid_is_an_error(
         grep(project, pattern)
 
 
-@pytest.mark.parametrize("values", [{"head_limit": 0}, {"before": -1}, {"path": "none"}])
+@pytest.mark.parametrize("values", [{"head_limit": -1}, {"before": -1}, {"path": "none"}])
 def test_arguments_that_make_no_sense_are_errors(
     project: ToolContext, values: dict[str, object]
 ) -> None:
@@ -180,6 +180,42 @@ def test_what_git_ignores_and_git_s_own_files_are_left_out(project: ToolContext)
     assert grep(project, "run", path="sub") == ["sub/c.rs", "sub/d.md"]
     with pytest.raises(ToolError, match="belongs to git"):
         grep(project, "run", path=".git")
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-32", "utf-8-sig"])
+def test_other_encodings_are_searched(project: ToolContext, codec: str) -> None:
+    (project.root / "wide.txt").write_bytes("größe\r\nNadel — größe\r\nend".encode(codec))
+    shown = ["wide.txt:1:größe", "wide.txt:2:Nadel — größe"]
+    assert grep(project, "größe", output_mode="content", glob="*.txt") == shown
+    assert grep(project, "^größe$", output_mode="count", glob="*.txt") == ["wide.txt:1"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "numbers"),
+    [
+        (r"def run.*?return", [3, 4]),
+        (r"\n\ndef Walk", [5, 6, 7]),
+        (r"return \w+$", [4]),
+        (r"^def", [3, 7]),
+        (r"\n", [1, 2, 3, 4, 5, 6, 7]),
+        (r"os\n", [1]),
+        (r"\Z", [8]),
+        ("", [1, 2, 3, 4, 5, 6, 7, 8]),
+        (r"import \w+\r", []),
+    ],
+)
+def test_a_pattern_may_span_lines(project: ToolContext, pattern: str, numbers: list[int]) -> None:
+    lines = grep(project, pattern, multiline=True, output_mode="content", path="a.py")
+    assert lines == [
+        f"a.py:{number}:{line}"
+        for number, line in enumerate(FILES["a.py"].decode().split("\n"), 1)
+        if number in numbers
+    ] or (lines == ["No match."] and not numbers)
+
+
+def test_no_limit_is_what_fits(project: ToolContext) -> None:
+    (project.root / "many").write_bytes(b"needle\n" * 999)
+    assert len(grep(project, "needle", output_mode="content", head_limit=0)) == 999
 
 
 def test_a_link_is_not_followed(project: ToolContext) -> None:

@@ -64,6 +64,36 @@ def test_bytes_that_are_not_utf_8_are_replaced_and_said(tmp_path: Path) -> None:
     assert "not UTF-8" in text
 
 
+def test_characters_that_look_like_others_are_said(tmp_path: Path) -> None:
+    text = read(tmp_path, "a\u00a0b\nc\n\u200bd\u00a0e\n— “x”\n".encode())
+    notes = "(U+00A0 NO-BREAK SPACE is in lines 1, 3.)\n(U+200B ZERO WIDTH SPACE is in line 3.)\n"
+    assert text == notes + "1\ta\u00a0b\n2\tc\n3\t\u200bd\u00a0e\n4\t— “x”"
+    assert "NO-BREAK" not in read(tmp_path, "a\u00a0b\nc\n".encode(), offset=2)
+
+
+WIDE = ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"]
+
+
+@pytest.mark.parametrize("codec", WIDE)
+def test_utf_16_and_utf_32_are_text_with_a_note(tmp_path: Path, codec: str) -> None:
+    mark = "" if codec in ("utf-16", "utf-32") else "\ufeff"
+    text = read(tmp_path, f"{mark}é 😀\r\nb\r\n".encode(codec))
+    assert text.startswith("(This file is UTF-")
+    assert text.endswith("(This file has CRLF line ends.)\n1\té 😀\n2\tb")
+
+
+def test_half_of_a_pair_in_utf_16_is_marked(tmp_path: Path) -> None:
+    text = read(tmp_path, b"\xff\xfea\0\x3d\xd8b\0")
+    assert "(This file is not valid UTF-16-LE: �" in text
+    assert text.endswith("1\ta���b")
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfea\0\0\0", b"\xff\xfea\0b", b"a\0b\0"])
+def test_what_is_no_whole_utf_16_is_binary(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(ToolError, match="is a binary file"):
+        read(tmp_path, data)
+
+
 def test_an_empty_file_is_said(tmp_path: Path) -> None:
     assert read(tmp_path, b"") == "a.txt is empty."
 
@@ -158,4 +188,5 @@ def test_any_lines_are_shown_as_they_are(
         text = read(tmp_path_factory.mktemp("read"), data, offset=offset, limit=limit)
         shown = whole[offset - 1 :][:limit]
         expected = [f"{n}\t{line}" for n, line in enumerate(shown, offset)]
-        assert text.split("\n")[: len(shown)] == expected
+        numbered = [line for line in text.split("\n") if not line.startswith("(U+")]
+        assert numbered[: len(shown)] == expected

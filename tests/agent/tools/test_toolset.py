@@ -44,7 +44,9 @@ from cub.agent.tools.toolset import TOOLS
 def test_names_that_models_bring_along_are_understood(
     name: str, values: dict[str, object], renamed: dict[str, object]
 ) -> None:
-    asked = {key: value for key, value in TOOLS[name].rename(values).items() if value is not False}
+    asked = {
+        key: value for key, value in TOOLS[name].resolve_names(values).items() if value is not False
+    }
     assert asked == renamed
 
 
