@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -14,7 +14,9 @@ from cub.actions.context_scripts import make_text_reader
 from cub.actions.context_settings import find_untrusted_keys
 from cub.actions.subagent_sessions import SubagentSettings, add_subagents
 from cub.actions.tasks.stores import Stores
+from cub.agent.agent_definitions import load_agent_types
 from cub.agent.agent_types import BUILT_IN_AGENTS
+from cub.agent.events import SessionEvent
 from cub.agent.executor import Toolbox
 from cub.agent.explore_cache import ExploreCache
 from cub.agent.loop import AgentSession, SessionLimits
@@ -28,6 +30,10 @@ from cub.agent.model_settings import (
 from cub.agent.permission_rules import compile_hidden_files, parse_rule
 from cub.agent.permissions import PermissionMode, Permissions
 from cub.agent.session_budget import SessionBudget
+from cub.agent.skill_invocation import SkillInvocation
+from cub.agent.skill_settings import load_configured_skills
+from cub.agent.skill_tool import add_skill_tool, work_on_skill
+from cub.agent.subagents import Subagents
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.toolset import TOOLS
 from cub.edit.plan import PlanWarning
@@ -63,11 +69,18 @@ class PreparedSession(NamedTuple):
     """
 
     session: AgentSession
+    subagents: Subagents
     root: Path
     values: ConfigValues
     is_debug: bool
     warnings: list[PlanWarning]
     model_choice: str = ""
+
+    def work_on(self, prompt: str, invocation: SkillInvocation | None) -> Iterator[SessionEvent]:
+        """Work on a prompt; on that of a skill, if the user has called for one by `invocation`."""
+        if invocation:
+            return work_on_skill(self.session, self.subagents, invocation, prompt)
+        return self.session.work_on(prompt)
 
 
 def prepare_session(
@@ -85,30 +98,42 @@ def prepare_session(
     model, small_model = load_models(settings, folder)
     require_model_server(settings)
     memory = load_memory(make_text_reader(project, folder))
+    reader = make_text_reader(project, folder)
+    skills = load_configured_skills(reader, layers.values["code.skill_dirs"])
+    agents = (*BUILT_IN_AGENTS, *load_agent_types(reader))
     toolbox = _make_toolbox(project.root, values, options, memory, surroundings)
+    toolbox = replace(toolbox, context=replace(toolbox.context, skills=skills))
     variables = _describe_surroundings(toolbox.context, memory, options, surroundings.today)
     render = load_shipped_templates().render_prompt
     limits = SessionLimits(
         settings.max_output_tokens, settings.compaction_threshold, options.max_turns
     )
     budget = SessionBudget(options.max_usd)
-    system = render("code", **variables)
+    system = render("code", skills=skills.describe_for_model(), **variables)
     session = AgentSession(model, small_model, toolbox, system, limits, budget=budget)
     subagents = add_subagents(
         session,
         SubagentSettings(
-            BUILT_IN_AGENTS,
+            agents,
             lambda role: render("subagent", role=role, **variables),
             lambda name: load_model(name, settings, folder),
         ),
         surroundings.stop,
     )
+    if skills.for_model:
+        add_skill_tool(session, subagents)
     if not surroundings.is_interactive:
         session.end_reviews.append(subagents)
     warnings = [w for w in layers.warnings if w not in project.config.warnings]
-    warnings += memory.warnings
+    warnings += memory.warnings + reader.warnings
     return PreparedSession(
-        session, project.root, layers.values, settings.is_debug, warnings, settings.choice
+        session,
+        subagents,
+        project.root,
+        layers.values,
+        settings.is_debug,
+        warnings,
+        settings.choice,
     )
 
 

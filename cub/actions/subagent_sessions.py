@@ -9,6 +9,7 @@ from cub.agent.agent_types import AgentType
 from cub.agent.loop import AgentSession
 from cub.agent.model import Model
 from cub.agent.session_budget import SessionBudget
+from cub.agent.skill_tool import SKILL
 from cub.agent.subagents import TASK, Subagents, choose_agent_tools
 from cub.agent.tools.tool import ToolContext
 from cub.processes.command import StopRequest
@@ -45,6 +46,8 @@ def add_subagents(
         tools = choose_agent_tools(agent, toolbox.tools, context.depth)
         if TASK in tools:
             tools[TASK] = subagents.make_tool(budget)
+        tools.pop(SKILL, None)  # their system prompt has no list of skills
+        context = context.add_limit(f"the agent {agent.name}", agent.tools)
         toolbox = replace(
             toolbox,
             tools=tools,

@@ -10,8 +10,8 @@ _LOOK = ("Read", "Glob", "Grep")
 class AgentType(NamedTuple):
     """Describe a kind of sub-agent, as the model that calls it and as the agent itself read it.
 
-    `tools` are the names of those that it has, None for all. `model` is `small`, the name of a
-    model, or "" for that of the agent that calls it.
+    `tools` are names and permission rules of those that it has, None for all. `model` is `small`,
+    the name of a model, or "" for that of the agent that calls it.
     """
 
     name: str

@@ -16,11 +16,12 @@ from cub.agent.local_server import check_local_server
 from cub.agent.model import Model, ModelEndpoint
 from cub.agent.scripted_model import load_scripted_model
 from cub.config_edit.jsonc import parse_jsonc
+from cub.config_edit.nodes import ConfigNode
 from cub.errors import CubError, UsageError
 from cub.files.single_file import read_single_file
 from cub.json_values import get_object
 from cub.project.setting_kinds import parse_seconds
-from cub.source_text import decode_source
+from cub.source_text import SourceText, decode_source
 
 DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_COMPACTION_THRESHOLD = 16_384, 160_000
 CLAUDE_SETTINGS = ".claude/settings.json"
@@ -237,11 +238,20 @@ def _make_endpoint(provider: Provider, name: str, settings: ModelSettings) -> Mo
     )
 
 
+def read_claude_settings(home: Path | None) -> tuple[SourceText, ConfigNode | None]:
+    """Return the text of the user's settings of Claude Code, and its value; None without any.
+
+    Raises CubError for a file that can't be read.
+    """
+    name = f"~/{CLAUDE_SETTINGS}"
+    data = read_single_file(home / CLAUDE_SETTINGS, name) if home else None
+    source = decode_source(data or b"", name, 1 << 20)
+    return source, parse_jsonc(source)
+
+
 def _read_claude_variables(home: Path | None) -> dict[str, str]:
     """Return the object `env` of the user's settings of Claude Code; {} if there is none."""
-    path = home / CLAUDE_SETTINGS if home else None
-    data = read_single_file(path, f"~/{CLAUDE_SETTINGS}") if path else None
-    root = parse_jsonc(decode_source(data, f"~/{CLAUDE_SETTINGS}", 1 << 20)) if data else None
+    _, root = read_claude_settings(home)
     tree = root.to_python() if root else {}
     env = get_object(tree, "env") if isinstance(tree, dict) else {}
     return {key: str(value) for key, value in env.items() if isinstance(value, str | int)}

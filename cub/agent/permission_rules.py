@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from cub.agent.tools.http_get import parse_web_host
 from cub.agent.tools.tool import OUTSIDE_PREFIX, RuleKind, Tool, ToolContext
-from cub.agent.tools.toolset import TOOLS
+from cub.agent.tools.toolset import SESSION_TOOLS, TOOLS
 from cub.errors import CubError
 from cub.json_values import JsonObject
 from cub.text import suggest_known
@@ -61,9 +61,12 @@ class CallTarget(NamedTuple):
     context: ToolContext
 
     def is_inside(self, path: Path) -> bool:
-        """Return whether a path is in the project, for edits not in git's or cub's folders."""
+        """Return whether a path is in the project, for edits not in git's or cub's folders.
+
+        The files of the user's skills count as inside for tools that read.
+        """
         if not path.is_relative_to(self.context.root):
-            return False
+            return self.tool.effect == "read" and self.context.skills.has_file(path)
         parts = map(str.casefold, path.relative_to(self.context.root).parts)
         return self.tool.effect != "edit" or not any(part in _PROTECTED_FOLDERS for part in parts)
 
@@ -143,8 +146,8 @@ def parse_rule(text: str, tools: Mapping[str, Tool] = TOOLS) -> PermissionRule:
         hint = "write Tool or Tool(pattern), such as Bash(git diff *) or Read(~/docs/**)"
         raise CubError(f"not a permission rule: {text!r}", hint=hint)
     tool, pattern = match.groups("")
-    if tool not in tools and not tool.startswith(OUTSIDE_PREFIX):
-        hint = suggest_known(tool, tools)
+    if tool not in (*tools, *SESSION_TOOLS) and not tool.startswith(OUTSIDE_PREFIX):
+        hint = suggest_known(tool, [*tools, *SESSION_TOOLS])
         raise CubError(f"unknown tool {tool!r} in the permission rule {text!r}", hint=hint)
     kind = tools[tool].rule_kind if tool in tools else ""
     if pattern and (problem := _explain_bad_pattern(tool, pattern, kind)):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from cub.agent.permission_rules import CallTarget, PermissionRule, find_target
-from cub.agent.tools.tool import Tool, ToolContext, ToolEffect
+from cub.agent.permission_rules import CallTarget, PermissionRule, find_target, parse_rule
+from cub.agent.tools.tool import Tool, ToolContext, ToolEffect, ToolLimit
 from cub.agent.tools.tool_arguments import ToolError
+from cub.errors import CubError
 from cub.json_values import JsonObject
 
 # `accept-edits` allows edits in the project, `plan` nothing but to read, `bypass` everything that
@@ -40,10 +42,8 @@ class Permissions:
             target = find_target(tool, call_arguments, context)
         except (ToolError, OSError) as error:  # a zero byte, a folder that may not be read
             return Decision("deny", f"the path can't be used: {error}")
-        for rule in self.deny:
-            if rule.denies(target):
-                reason = f"the rule {rule} denies it: find another way, or inform the user"
-                return Decision("deny", reason)
+        if denial := self._explain_denial(target):
+            return Decision("deny", denial)
         if tool.effect == _JUDGED_ELSEWHERE:
             return Decision("allow")
         if self.mode == "plan" and not tool.is_harmless:
@@ -51,6 +51,16 @@ class Permissions:
         if self.mode == "bypass" or any(rule.allows(target) for rule in self.allow):
             return Decision("allow")
         return self._decide_by_place(target)
+
+    def _explain_denial(self, target: CallTarget) -> str:
+        """Return which rule or limit denies a call in every mode; "" if none does."""
+        for rule in self.deny:
+            if rule.denies(target):
+                return f"the rule {rule} denies it: find another way, or inform the user"
+        for limit in target.context.limits:
+            if not _is_within(limit, target):
+                return f"{limit.owner} may use only: {', '.join(limit.tools) or 'no tools'}"
+        return ""
 
     def _decide_by_place(self, target: CallTarget) -> Decision:
         effect = target.tool.effect
@@ -63,3 +73,17 @@ class Permissions:
         if effect == "read" or (effect == "edit" and self.mode == "accept-edits"):
             return Decision("allow")
         return Decision("ask", f"no rule allows this call of {target.tool.name}")
+
+
+def _is_within(limit: ToolLimit, target: CallTarget) -> bool:
+    """Return whether a limit names the tool of a call, alone or in a rule that describes the call.
+
+    Names of tools that cub does not have are of no use, and no error.
+    """
+    tool = target.tool
+    rules = [text for text in limit.tools if text.partition("(")[0] == tool.name]
+    if tool.name in rules:
+        return True
+    with suppress(CubError):
+        return any(parse_rule(text, {tool.name: tool}).allows(target) for text in rules)
+    return False

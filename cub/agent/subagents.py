@@ -111,6 +111,7 @@ class Subagents:
             session = self.start_session(run.agent, child, run.budget)
             end = _follow_session(session, prompt, run, context.send)
         if end.reason != "end_turn":
+            run.state = "failed"
             so_far = f"\n\nIts last words:\n{end.text}" if end.text else ""
             raise ToolError(f"{run.name} did not finish: {end.message or end.reason}{so_far}")
         run.state, run.answer = "done", end.text or "(no answer)"
@@ -184,10 +185,12 @@ class Subagents:
 
 def choose_agent_tools(agent: AgentType, tools: Mapping[str, Tool], depth: int) -> dict[str, Tool]:
     """Return the tools of an agent at a depth; the deepest one can't start another one."""
+    rules = agent.tools
+    names = None if rules is None else {rule.partition("(")[0] for rule in rules}
     return {
         name: tool
         for name, tool in tools.items()
-        if (agent.tools is None or name in agent.tools) and (name != TASK or depth < MAX_DEPTH)
+        if (names is None or name in names) and (name != TASK or depth < MAX_DEPTH)
     }
 
 

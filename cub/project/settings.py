@@ -106,6 +106,8 @@ _ROWS = (
     Setting("code.allow", "texts", [], "Calls that need no approval, such as Bash(git diff *)."),
     Setting("code.deny", "texts", [], "Calls that are never allowed, such as Read(.env). "
             "cub combines the lists of all configuration files.", is_collected=True),
+    Setting("code.skill_dirs", "texts", [], "More directories with skills, besides .claude/skills "
+            "and .agents/skills; relative to the project."),
     Setting("code.search_url", "text", None, "The URL of a SearXNG server for WebSearch."),
     Setting("code.cache.enabled", "flag", True, "Whether results of Read, Glob, and Grep are "
             "reused."),

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from cub.agent import retries
+from cub.agent import agent_definitions, retries
 from cub.agent.compaction import MAX_OLD_RESULT, RECENT_MESSAGES, RECENT_RESULTS
 from cub.agent.conversation import ToolCall, ToolResult
 from cub.agent.events import (
@@ -35,6 +35,8 @@ from cub.agent.model_settings import (
     PROVIDERS,
 )
 from cub.agent.permissions import PermissionMode
+from cub.agent.skill_tool import SKILL, SkillArguments
+from cub.agent.skills import MAX_DESCRIPTION_CHARS, MAX_DESCRIPTION_TOKENS
 from cub.agent.subagents import TASK, TaskArguments
 from cub.agent.tools import bash, http_get, web_search
 from cub.agent.tools.tool_arguments import build_schema
@@ -103,7 +105,8 @@ def test_the_reasons_are_those_of_the_code_and_of_the_schema() -> None:
 def test_the_tools_and_their_arguments_are_those_of_the_code() -> None:
     expected = {}
     schemas = {tool.name: tool.schema for tool in TOOLS.values()}
-    for name, schema in (schemas | {TASK: build_schema(TaskArguments)}).items():
+    own = {TASK: build_schema(TaskArguments), SKILL: build_schema(SkillArguments)}
+    for name, schema in (schemas | own).items():
         expected[name] = [
             one if one in schema["required"] else f"[{one}]" for one in schema["properties"]
         ]
@@ -150,6 +153,9 @@ def test_the_modes_are_those_of_the_code() -> None:
         f"`WebSearch` | {web_search.MAX_RESULTS} results",
         f"calls at the same time | {MAX_CONCURRENT}",
         f"the first {MAX_OWN_TEXT:,} characters",
+        f"the first {MAX_DESCRIPTION_CHARS} characters of the description of each skill",
+        f"in up to {MAX_DESCRIPTION_TOKENS:,} tokens",
+        f"choose a type; the first {agent_definitions.MAX_DESCRIPTION_CHARS} characters",
         f"older than the last {RECENT_RESULTS} and longer than {MAX_OLD_RESULT:,} characters",
         f"the last {RECENT_MESSAGES} messages",
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
@@ -14,6 +14,7 @@ from cub.agent.conversation import ImageBlock
 from cub.agent.events import ToolEvent
 from cub.agent.model import ToolDefinition
 from cub.agent.read_state import ReadState
+from cub.agent.skills import SkillSet
 from cub.agent.tools.tool_arguments import (
     ToolError,
     build_schema,
@@ -41,6 +42,13 @@ _MAX_PATH_CHARS = 1_000
 _HARMLESS: tuple[ToolEffect, ...] = ("read", "web")
 
 
+class ToolLimit(NamedTuple):
+    """Limit calls to these tools and permission rules; `owner` says for whom, in words."""
+
+    owner: str
+    tools: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """Hold what tools work with.
@@ -49,6 +57,7 @@ class ToolContext:
     A requested `stop` ends what runs. `search_url` is a SearXNG server's address, "" for none.
     `hides_file` tells which files a search leaves out, by their paths. `depth` counts the agents
     above this one; `send` takes what whoever shows the session should see while a tool runs.
+    `skills` are what the model and the user can call for. A call has to be within all `limits`.
     """
 
     root: Path
@@ -60,6 +69,13 @@ class ToolContext:
     hides_file: Callable[[Path], bool] = lambda _: False
     depth: int = 0
     send: Callable[[ToolEvent], None] = lambda _: None
+    skills: SkillSet = field(default_factory=SkillSet)
+    limits: tuple[ToolLimit, ...] = ()
+
+    def add_limit(self, owner: str, tools: tuple[str, ...] | None) -> ToolContext:
+        """Return the context of one who may use these tools only, None for all."""
+        limits = () if tools is None else (ToolLimit(owner, tools),)
+        return replace(self, limits=self.limits + limits)
 
     def resolve_path(self, text: str) -> Path:
         """Return the real path of what a model names: relative, absolute, or with `~`.

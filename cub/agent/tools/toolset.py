@@ -15,6 +15,8 @@ from cub.agent.tools.web_fetch import WEB_FETCH
 from cub.agent.tools.web_search import WEB_SEARCH
 from cub.agent.tools.write_file import WRITE
 
+# Those that each session makes for itself; rules can name them, too.
+SESSION_TOOLS = ("Task", "Skill")
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool for tool in (READ, GLOB, GREP, EDIT, WRITE, BASH, WEB_FETCH, WEB_SEARCH, OPEN)
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -24,6 +25,7 @@ from cub.processes.command import StopRequest
 if TYPE_CHECKING:
     from cub.actions.code_session import PreparedSession
     from cub.actions.tasks.stores import Stores
+    from cub.agent.events import SessionEvent
     from cub.cli.session_output import SessionPrinter
 
 app = typer.Typer(add_completion=False)
@@ -46,14 +48,17 @@ def code(context: typer.Context, options: CodeOptions) -> None:
     files = (read_file_argument(context, path) for path in options.system_files)
     file_texts = (data.decode("utf-8", "replace") for data in files)
     options = replace(options, system_texts=(*options.system_texts, *file_texts))
-    text = _read_prompt(options.prompt)
+    prompt, piped = _read_prompt(options.prompt)
     stores = open_task_stores(context)
-    if code := _run_session(stores, get_directory(context), options, text):
+    if code := _run_session(stores, get_directory(context), replace(options, prompt=prompt), piped):
         raise typer.Exit(code)
 
 
-def _read_prompt(prompt: str | None) -> str:
-    """Return the prompt, with what a pipe or a file brings on stdin. Raises UsageError for none."""
+def _read_prompt(prompt: str | None) -> tuple[str, str]:
+    """Return the prompt, and the text that a pipe or a file brings on stdin besides.
+
+    Raises UsageError for neither.
+    """
     from cub.cli.piped_text import read_piped_text, read_requested_text, wait_for_text
 
     if prompt == "-":
@@ -61,17 +66,19 @@ def _read_prompt(prompt: str | None) -> str:
     else:
         piped = wait_for_text() if prompt is None else read_piped_text()
     output.print_warnings(piped.warnings)
-    text = "\n\n".join(part.strip("\n") for part in (prompt or "", piped.text) if part.strip())
-    if not text:
+    texts = [part.strip("\n") for part in (prompt or "", piped.text) if part.strip()]
+    if not texts:
         hint = 'write `cub code -p "…"`, or put the prompt into stdin'
         raise UsageError("missing prompt", hint=hint)
-    return text
+    return texts[0], "".join(texts[1:])
 
 
-def _run_session(stores: Stores, directory: Path, options: CodeOptions, prompt: str) -> int:
+def _run_session(stores: Stores, directory: Path, options: CodeOptions, piped: str) -> int:
+    """Work on the prompt of the options, and return the exit code; `piped` is text after it."""
     from datetime import UTC, datetime
 
     from cub.actions.code_session import SessionSurroundings, prepare_session
+    from cub.agent.skill_invocation import find_invocation
     from cub.agent.tools.command_environment import is_secret
     from cub.cli.session_output import choose_printer
     from cub.processes.own_secrets import hide_own_secrets
@@ -84,16 +91,24 @@ def _run_session(stores: Stores, directory: Path, options: CodeOptions, prompt: 
         output.print_warnings(prepared.warnings)
         if prepared.model_choice and options.output_format != "stream-json":
             output.print_message(f"model {prepared.model_choice}")
+        prompt = options.prompt or ""
+        invocation = find_invocation(prepared.session.toolbox.context.skills, prompt)
         blocks, warnings = run_commands(stores, prepared.values, options)
         output.print_warnings(warnings)
-        text = "\n\n".join([*(block.format() for block in blocks), prompt])
+        prompt = invocation.text if invocation else prompt
+        parts = [*(block.format() for block in blocks), prompt, piped]
+        text = "\n\n".join(filter(None, parts))
+        events = prepared.work_on(text, invocation)
         is_debug = prepared.is_debug or options.debug
         printer = choose_printer(options.output_format, stores.root, is_debug=is_debug)
-        return _show_events(prepared, text, printer, stop)
+        return _show_events(prepared, events, printer, stop)
 
 
 def _show_events(
-    prepared: PreparedSession, prompt: str, printer: SessionPrinter, stop: StopRequest
+    prepared: PreparedSession,
+    events: Iterable[SessionEvent],
+    printer: SessionPrinter,
+    stop: StopRequest,
 ) -> int:
     from cub.agent.events import Question, SessionEnd
     from cub.cli.questions import answer_question
@@ -104,7 +119,7 @@ def _show_events(
     save_rule = partial(add_allowed_rule, prepared.root)
     printer.begin()
     with closing(session):
-        for event in session.work_on(prompt):
+        for event in events:
             printer.show(event)
             if isinstance(event, Question):
                 answer_question(event, stop, save_rule)

@@ -316,3 +316,56 @@ def test_a_hostile_model_damages_nothing(project: Path, cub: Cub) -> None:
     assert events[-1]["text"] == "<stuck>Nothing</stuck>"
     assert (project / "AGENTS.md").read_bytes() == before
     assert not (project.parent / "outside.txt").exists()
+
+
+SKILL_SCRIPT = """\
+    conversations:
+      - when: The review of price.py, carefully.
+        replies:
+          - calls: [{Edit: {file_path: price.py, old_string: "1", new_string: "2"}}]
+          - text: Reviewed.
+      - when: Fix it.
+        replies:
+          - calls: [{Skill: {skill: review, args: price.py}}]
+          - text: Loaded.
+      - replies: [text: Just a prompt.]
+"""
+
+
+@pytest.fixture
+def code_with_skill(code: Callable[..., Result], project: Path) -> Callable[..., Result]:
+    (project / "replies.yaml").write_text(dedent(SKILL_SCRIPT), encoding="utf-8")
+    (project / ".claude/skills/review").mkdir(parents=True)
+    text = "---\nallowed-tools: [Read]\ncontext: 5\n---\nThe review of $ARGUMENTS.\n"
+    (project / ".claude/skills/review/SKILL.md").write_text(text, encoding="utf-8")
+    return code
+
+
+def test_a_prompt_calls_for_a_skill_which_limits_the_tools(
+    code_with_skill: Callable[..., Result], project: Path
+) -> None:
+    done = code_with_skill("-p", "/review price.py, carefully", *EDIT)
+    assert (done.code, done.out) == (0, "Reviewed.\n")
+    assert ".claude/skills/review/SKILL.md:3: context is not inline or fork" in done.err
+    assert "not allowed: the skill /review may use only: Read" in done.err
+    assert (project / "price.py").read_text() == "PRICE = 1\n"
+
+
+def test_the_model_loads_a_skill_by_itself(code_with_skill: Callable[..., Result]) -> None:
+    done = code_with_skill("-p", "Fix it.", "--output-format", "stream-json")
+    results = [json.loads(line) for line in done.out.splitlines()]
+    assert [tree["text"] for tree in results if tree["type"] == "tool_result"] == [
+        "The review of price.py."
+    ]
+
+
+def test_text_from_stdin_is_no_argument_of_a_skill(code_with_skill: Callable[..., Result]) -> None:
+    assert code_with_skill("-p", "/review price.py, carefully", stdin="a diff").out == "Reviewed.\n"
+    assert code_with_skill(stdin="/review price.py, carefully\n").out == "Reviewed.\n"
+    assert code_with_skill("-p", "/usr/bin", stdin="/review").out == "Just a prompt.\n"
+
+
+def test_an_unknown_command_in_a_prompt_is_an_error(code_with_skill: Callable[..., Result]) -> None:
+    done = code_with_skill("-p", "/reviev price.py")
+    assert done.code == 2
+    assert "error: unknown command /reviev\nhint: did you mean /review? " in done.err

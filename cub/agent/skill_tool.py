@@ -1,0 +1,136 @@
+"""Let the model load a skill by its name, and work on one that the user has called for.
+
+A skill with `context: fork` goes to a sub-agent, and its caller gets the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
+from typing import Annotated, NamedTuple
+
+from cub.agent.conversation import Message, TextBlock, make_user_message
+from cub.agent.events import ReplyText, SessionEnd, SessionEvent, ToolEvent
+from cub.agent.loop import AgentSession
+from cub.agent.session_budget import SessionBudget
+from cub.agent.skill_invocation import SkillInvocation, write_instructions
+from cub.agent.skills import Skill
+from cub.agent.subagents import Subagents
+from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
+from cub.agent.tools.tool_arguments import ToolError
+from cub.errors import CubError
+from cub.text import suggest_known
+
+SKILL = "Skill"
+_DESCRIPTION = """\
+Load the instructions of a skill, and follow them for the rest of the request. The system prompt
+lists the skills. Load one before you start with the work that it is for, and only once. Some skills
+are carried out by a sub-agent instead: you get its answer.\
+"""
+
+
+class SkillArguments(NamedTuple):
+    """Hold which skill to load."""
+
+    skill: Annotated[str, "The name of the skill, as in the list."]
+    args: Annotated[str, "Arguments for the skill, as a user types them."] = ""
+
+
+def add_skill_tool(session: AgentSession, subagents: Subagents) -> None:
+    """Add the tool that loads skills to a session that has sub-agents."""
+    run = partial(_load_skill, subagents, session.budget)
+    # It changes nothing by itself, and what a sub-agent does is decided call by call.
+    tool = define_tool(SKILL, _DESCRIPTION, SkillArguments, run, "agent", subject="skill")
+    toolbox = session.toolbox
+    session.toolbox = replace(toolbox, tools={**toolbox.tools, SKILL: tool})
+
+
+def work_on_skill(
+    session: AgentSession, subagents: Subagents, invocation: SkillInvocation, prompt: str
+) -> Iterator[SessionEvent]:
+    """Work on a skill that the user has called for, as `AgentSession.work_on` does.
+
+    `prompt` has its text, perhaps with more around it. Meanwhile no tools may be used but those
+    that the skill allows.
+    """
+    skill = invocation.skill
+    if skill.is_fork:
+        yield from _work_apart(session, subagents, invocation, prompt)
+        return
+    toolbox = session.toolbox
+    session.toolbox = replace(toolbox, context=_limit_tools(skill, toolbox.context))
+    try:
+        yield from session.work_on(prompt)
+    finally:
+        session.toolbox = toolbox
+
+
+def _work_apart(
+    session: AgentSession, subagents: Subagents, invocation: SkillInvocation, prompt: str
+) -> Iterator[SessionEvent]:
+    """Have a sub-agent work; the conversation gets what the user typed, and the answer."""
+    events = SimpleQueue[ToolEvent | str | CubError]()
+    context = replace(session.toolbox.context, send=events.put)
+
+    def work() -> None:
+        try:
+            output = _run_fork(subagents, session.budget, invocation._replace(text=prompt), context)
+            events.put(output.text)
+        except CubError as error:
+            events.put(error)
+        except Exception as error:  # noqa: BLE001 - whoever waits for its end must get one
+            events.put(CubError(f"the sub-agent failed: {type(error).__name__}: {error}"))
+
+    Thread(target=work, daemon=True).start()
+    while not isinstance(event := events.get(), str | CubError):
+        yield event
+    answer = event if isinstance(event, str) else f"error: {event}"
+    session.messages += [
+        make_user_message(invocation.prompt),
+        Message("assistant", (TextBlock(answer),)),
+    ]
+    yield session.toolbox.cache.statistics
+    if isinstance(event, str):
+        yield ReplyText(event)
+        yield SessionEnd("end_turn", event)
+    elif context.stop.is_requested:
+        yield SessionEnd("cancelled", "", "cancelled")
+    else:
+        yield SessionEnd("error", "", str(event))
+
+
+def _load_skill(
+    subagents: Subagents, budget: SessionBudget, arguments: SkillArguments, context: ToolContext
+) -> ToolOutput:
+    """Return a skill's instructions, or what its sub-agent answers."""
+    skills, name = context.skills, arguments.skill.strip().removeprefix("/")
+    skill = skills.find_skill(name)
+    if skill is None:
+        hint = suggest_known(name, [skill.name for skill in skills.for_model])
+        raise ToolError(f"there is no skill {name!r}", hint=hint)
+    if not skill.is_for_model:
+        hint = f"suggest `/{skill.name}` to the user if it is needed"
+        raise ToolError(f"only the user can call for the skill {skill.name}", hint=hint)
+    text = write_instructions(skill, arguments.args.strip())
+    invocation = SkillInvocation(skill, "", text)
+    return _run_fork(subagents, budget, invocation, context) if skill.is_fork else ToolOutput(text)
+
+
+def _run_fork(
+    subagents: Subagents, budget: SessionBudget, invocation: SkillInvocation, context: ToolContext
+) -> ToolOutput:
+    """Return what the skill's sub-agent answers. Raises ToolError if there is none, or it fails."""
+    skill = invocation.skill
+    agent = subagents.types.get(skill.agent)
+    if agent is None:
+        hint = suggest_known(skill.agent, subagents.types)
+        raise ToolError(f"the skill {skill.name} needs an unknown agent {skill.agent!r}", hint=hint)
+    run = subagents.add_run(agent, f"/{skill.name}", budget)
+    return subagents.run_agent(run, invocation.text, _limit_tools(skill, context))
+
+
+def _limit_tools(skill: Skill, context: ToolContext) -> ToolContext:
+    return context.add_limit(f"the skill /{skill.name}", skill.tools)

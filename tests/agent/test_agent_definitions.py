@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cub.agent.agent_definitions import MAX_DESCRIPTION_CHARS, load_agent_types
+from cub.agent.agent_types import AgentType
+from tests.context.places import make_reader
+
+
+def test_later_folders_come_last_and_all_fields_are_read(tmp_path: Path) -> None:
+    front = "---\nname: Reviewer\ndescription: >\n  Reviews: all\n  of it.\ntools: Read, Grep\n"
+    files = {
+        "home/.claude/agents/reviewer.md": "---\nname: Reviewer\n---\nThe user's.\n",
+        "home/.cub/agents/tester.md": "---\nmodel: ollama/qwen\n---\nTest it.\n",
+        "proj/.claude/agents/team/any.md": f"{front}model: haiku\ncolor: red\n---\n\nReview it.\n",
+        "proj/api/.cub/agents/tester.md": "Test the API.\n",
+    }
+    reader = make_reader(tmp_path, files, "api")
+    assert load_agent_types(reader) == [
+        AgentType("Reviewer", "Agent: Reviewer", "The user's."),
+        AgentType("tester", "Agent: tester", "Test it.", None, "ollama/qwen"),
+        AgentType("Reviewer", "Reviews: all of it.", "Review it.", ("Read", "Grep"), "small"),
+        AgentType("tester", "Agent: tester", "Test the API."),
+    ]
+    assert reader.warnings == []
+
+
+@pytest.mark.parametrize(("name", "model"), [("inherit", ""), ("sonnet", ""), ("haiku", "small")])
+def test_models_are_those_of_the_session(tmp_path: Path, name: str, model: str) -> None:
+    files = {"proj/.cub/agents/a.md": f"---\nmodel: {name}\ntools: '*'\n---\nText.\n"}
+    (agent,) = load_agent_types(make_reader(tmp_path, files))
+    assert (agent.model, agent.tools) == (model, None)
+
+
+def test_a_model_of_a_project_or_of_no_provider_is_ignored(tmp_path: Path) -> None:
+    files = {
+        "home/.claude/agents/a.md": "---\nmodel: nobody/x\n---\nText.\n",
+        "proj/.claude/agents/b.md": "---\nmodel: ollama/qwen\n---\nText.\n",
+    }
+    reader = make_reader(tmp_path, files)
+    assert [agent.model for agent in load_agent_types(reader)] == ["", ""]
+    assert [warning.message for warning in reader.warnings] == [
+        "model is not a model of a known provider; it is ignored",
+        "model is not one of inherit, opus, sonnet, haiku, small; it is ignored",
+    ]
+
+
+def test_descriptions_are_bounded(tmp_path: Path) -> None:
+    files = {"proj/.claude/agents/a.md": f"---\ndescription: {'x ' * 5_000}\n---\nText.\n"}
+    (agent,) = load_agent_types(make_reader(tmp_path, files))
+    assert len(agent.description) == MAX_DESCRIPTION_CHARS
+
+
+def test_what_cannot_be_used_is_a_warning(tmp_path: Path) -> None:
+    files = {
+        "proj/.claude/agents/empty.md": "---\nname: empty\n---\n",
+        "proj/.claude/agents/wrong.md": "---\ntools: 5\nmodel: [a]\ndescription: D\n---\nText.\n",
+        "home/secret.md": "secret\n",
+    }
+    reader = make_reader(tmp_path, files)
+    (reader.root / ".claude/agents/out.md").symlink_to(tmp_path / "home/secret.md")
+    assert load_agent_types(reader) == [AgentType("wrong", "D", "Text.")]
+    assert [(warning.location, warning.message) for warning in reader.warnings] == [
+        (".claude/agents/empty.md", "no text below the front matter; it is left out"),
+        (".claude/agents/out.md", "this leads out of the project; it is left out"),
+        (".claude/agents/wrong.md:2", "tools is not a list of tools; it is ignored"),
+        (".claude/agents/wrong.md:3", "model is not a string; it is ignored"),
+    ]
