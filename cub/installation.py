@@ -104,7 +104,7 @@ def describe_installation(root: Path, prefix: Path, package: Distribution | None
 
 
 def _list_requirements(lines: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the packages of each extra, from lines such as `openai>=3; extra == "agent"`."""
+    """Return the packages of each extra, from lines such as `httpx2>=2; extra == "agent"`."""
     found: dict[str, tuple[str, ...]] = {}
     for line in lines:
         package, _, marker = line.partition(";")

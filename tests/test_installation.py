@@ -18,7 +18,7 @@ Metadata-Version: 2.4
 Name: cub-agents
 Version: 0.1.0
 Requires-Dist: filelock>=4.0
-Requires-Dist: openai>=3.57; extra == 'agent'
+Requires-Dist: httpx2>=2.16; extra == 'agent'
 Requires-Dist: markdownify>=1.0; extra == "agent"
 Requires-Dist: genai-prices>=0.2; extra == "prices"
 """
@@ -67,7 +67,7 @@ def test_an_extra_of_uv_tool(tmp_path: Path) -> None:
 
 def test_an_extra_of_pipx(tmp_path: Path) -> None:
     found = install(tmp_path, directory(tmp_path), "pipx_metadata.json")
-    expected = "pipx inject cub-agents 'openai>=3.57' 'markdownify>=1.0'"
+    expected = "pipx inject cub-agents 'httpx2>=2.16' 'markdownify>=1.0'"
     assert found.suggest_extra("agent") == expected
     assert found.suggest_upgrade() == "pipx upgrade cub-agents"
     assert found.advise_upgrade("v2").endswith("a version that knows v2: `pipx upgrade cub-agents`")
@@ -103,14 +103,14 @@ def test_without_a_known_source_no_command_names_the_package_for_an_index(
 ) -> None:
     found = install(tmp_path, record, receipt)
     command = found.suggest_extra("agent")
-    assert "'openai>=3.57' 'markdownify>=1.0'" in command
-    assert not re.search(r"cub-agents(?!\s'openai)", command)
+    assert "'httpx2>=2.16' 'markdownify>=1.0'" in command
+    assert not re.search(r"cub-agents(?!\s'httpx2)", command)
 
 
 def test_without_metadata_the_extra_is_not_named(tmp_path: Path) -> None:
     found = install(tmp_path, None, installer="")
     assert found.source == ""
-    assert "'openai>=3.57'" in found.suggest_extra("agent")
+    assert "'httpx2>=2.16'" in found.suggest_extra("agent")
     assert found.suggest_upgrade() == ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,12 +15,21 @@ from cub.agent.conversation import (
     ToolCall,
     ToolResult,
 )
-from cub.agent.model import ModelRequest, ReplyEvent, StopReason, TextDelta
-from cub.agent.service_stream import ServiceModel, make_reply_end, make_tool_call
+from cub.agent.model import (
+    ModelRequest,
+    ReasoningDelta,
+    ReplyEnd,
+    ReplyEvent,
+    StopReason,
+    TextDelta,
+)
+from cub.agent.service_stream import ServiceModel, make_tool_call, mark_cut_call
 from cub.json_values import JsonObject, get_count, get_object, get_text
 from cub.tokens import TokenUsage
 
 _CACHED = {"cache_control": {"type": "ephemeral"}}
+_THINKING = ("thinking", "redacted_thinking")
+_CLAUDE = re.compile(r"claude-[a-z]+-(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?")
 _STOP_REASONS: Mapping[str, StopReason] = {
     "tool_use": "tool_use",
     "max_tokens": "max_tokens",
@@ -31,12 +41,20 @@ _STOP_REASONS: Mapping[str, StopReason] = {
 class AnthropicModel(ServiceModel):
     """Answer through the Messages API; the service is asked to cache what a request repeats."""
 
-    package = "anthropic"
-    vendor = "Anthropic"
     vendor_host = "api.anthropic.com"
     vendor_url = "https://api.anthropic.com"
     path = "/v1/messages"
     key_variable = "ANTHROPIC_API_KEY"
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Return the version of the API, and the key; many gateways want it as a bearer token."""
+        headers = {"anthropic-version": "2023-06-01"}
+        if self.endpoint.key:
+            headers["x-api-key"] = self.endpoint.key
+            if not self.is_vendor:
+                headers["Authorization"] = f"Bearer {self.endpoint.key}"
+        return headers
 
     def build_body(self, request: ModelRequest) -> JsonObject:
         """Return a request as the API takes it."""
@@ -45,6 +63,7 @@ class AnthropicModel(ServiceModel):
             "max_tokens": request.max_tokens,
             "messages": _convert_messages(request.messages),
             "stream": True,
+            **_choose_thinking(self.name, self.endpoint.effort),
         }
         if request.system:
             body["system"] = [{"type": "text", "text": request.system, **_CACHED}]
@@ -58,33 +77,69 @@ class AnthropicModel(ServiceModel):
     def read_reply(self, events: Iterator[JsonObject]) -> Iterator[ReplyEvent]:
         """Yield what the events of a reply say; blocks and events of other types are left out."""
         usage: dict[str, Any] = {}
-        block: JsonObject = {}
-        pieces: list[str] = []
+        block: dict[str, Any] = {}
+        pieces: dict[str, list[str]] = {}
+        held: list[ToolCall] = []  # a call without arguments, until it shows whether it was cut
         stop_reason, has_calls = "", False
         for event in events:
             kind = get_text(event, "type")
             if kind == "content_block_start":
-                block, pieces = get_object(event, "content_block"), []
+                yield from held
+                block, pieces, held = dict(get_object(event, "content_block")), {}, []
             elif kind == "content_block_delta":
-                if text := get_text(event, "delta", "text"):
-                    yield TextDelta(text)
-                pieces.append(get_text(event, "delta", "partial_json"))
-            elif kind == "content_block_stop" and get_text(block, "type") == "tool_use":
-                has_calls = True
-                yield make_tool_call(
-                    get_text(block, "id"), get_text(block, "name"), "".join(pieces)
-                )
+                yield from _add_delta(pieces, get_object(event, "delta"))
+            elif kind == "content_block_stop":
+                block |= {key: "".join(texts) for key, texts in pieces.items()}
+                if block.get("type") == "tool_use":
+                    texts = [get_text(block, key) for key in ("id", "name", "partial_json")]
+                    call = make_tool_call(texts[0], texts[1], texts[2])
+                    has_calls, held = True, [] if call.arguments else [call]
+                    yield from [call] if call.arguments else []
+                elif block.get("type") in _THINKING:
+                    yield ReasoningBlock(self.name, get_text(block, "thinking"), block)
             elif kind == "message_start":
                 usage |= get_object(event, "message", "usage")
             elif kind == "message_delta":
                 stop_reason = get_text(event, "delta", "stop_reason")
                 usage |= get_object(event, "usage")  # the sum of the whole reply
         end: StopReason = _STOP_REASONS.get(stop_reason, "end_turn")
-        yield make_reply_end(end, _read_usage(usage), has_calls=has_calls)
+        yield from map(mark_cut_call, held) if end == "max_tokens" else held
+        if has_calls and end == "end_turn":  # some servers say so after calls as well
+            end = "tool_use"
+        yield ReplyEnd(end, _read_usage(usage))
 
     def is_last(self, event: JsonObject) -> bool:
         """Return whether an event ends the message."""
         return event.get("type") == "message_stop"
+
+
+def _choose_thinking(name: str, effort: str) -> JsonObject:
+    """Return the fields for how much a model thinks, and for that its thoughts can be shown.
+
+    From version 5 on, Claude thinks unless told otherwise, and what it says between calls is a
+    thought; before 4.6 it knows neither field. Other models of this API only know the effort.
+    """
+    fields: dict[str, Any] = {"output_config": {"effort": effort}} if effort else {}
+    if found := _CLAUDE.search(name):
+        version = int(found[1]), int(found[2] or 0)
+        if version >= (5, 0) or (effort and version >= (4, 6)):
+            fields["thinking"] = {"type": "adaptive"}
+        if version >= (5, 0) or (effort and version >= (4, 7)):
+            fields["thinking"]["display"] = "summarized"
+    return fields
+
+
+def _add_delta(
+    pieces: dict[str, list[str]], delta: JsonObject
+) -> Iterator[TextDelta | ReasoningDelta]:
+    """Add to the pieces of a block's fields; yield what is for people."""
+    for key in ("partial_json", "thinking", "signature"):
+        if piece := get_text(delta, key):
+            pieces.setdefault(key, []).append(piece)
+    if text := get_text(delta, "text"):
+        yield TextDelta(text)
+    if text := get_text(delta, "thinking"):
+        yield ReasoningDelta(text)
 
 
 def _read_usage(usage: JsonObject) -> TokenUsage:
@@ -115,11 +170,13 @@ def _convert_messages(messages: Sequence[Message]) -> Sequence[JsonObject]:
 def _convert_blocks(blocks: Sequence[Block]) -> list[dict[str, Any]]:
     """Return blocks with the results first; the API refuses texts that are blank."""
     ordered = sorted(blocks, key=lambda block: not isinstance(block, ToolResult))
-    return [
-        _convert_block(block)
-        for block in ordered
-        if not (isinstance(block, TextBlock) and not block.text.strip())
-    ]
+    return [_convert_block(block) for block in ordered if _is_taken(block)]
+
+
+def _is_taken(block: Block) -> bool:
+    if isinstance(block, ReasoningBlock):
+        return block.data.get("type") in _THINKING
+    return not isinstance(block, TextBlock) or bool(block.text.strip())
 
 
 def _convert_block(block: Block) -> dict[str, Any]:

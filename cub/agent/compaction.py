@@ -50,7 +50,8 @@ def _estimate_block(block: Block) -> int:
         case ReasoningBlock():
             return len(json.dumps(block.data, ensure_ascii=False)) // 4
         case ToolCall():
-            return (len(block.name) + len(json.dumps(block.arguments))) // 4
+            extra = json.dumps(dict(block.extra))
+            return (len(block.name) + len(json.dumps(block.arguments)) + len(extra) - 2) // 4
         case ToolResult():
             return sum(map(_estimate_block, block.content))
 

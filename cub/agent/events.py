@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from cub.agent.conversation import ToolCall, ToolResult
-from cub.agent.model import FailureKind, StopReason, TextDelta
+from cub.agent.conversation import ReasoningBlock, ToolCall, ToolResult
+from cub.agent.model import FailureKind, ReasoningDelta, StopReason, TextDelta
 from cub.tokens import TokenUsage
 
 # How a session may end. `error`: the model did not answer; `repetition`: it made the same call over
@@ -134,6 +134,6 @@ class SubagentEvent(NamedTuple):
 # What a tool may have to show while it runs.
 ToolEvent = SubagentEvent | Question
 SessionEvent = (
-    TextDelta | ReplyText | RequestRetry | ToolStart | Question | ToolEnd | SubagentEvent | TurnEnd
-    | Compaction | CacheStatistics | SessionEnd
+    TextDelta | ReasoningDelta | ReasoningBlock | ReplyText | RequestRetry | ToolStart | Question
+    | ToolEnd | SubagentEvent | TurnEnd | Compaction | CacheStatistics | SessionEnd
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol
 
-from cub.agent.conversation import Message, ToolCall
+from cub.agent.conversation import Message, ReasoningBlock, ToolCall
 from cub.errors import CubError
 from cub.json_values import JsonObject
 from cub.tokens import TokenUsage
@@ -14,7 +14,7 @@ StopReason = Literal["end_turn", "tool_use", "max_tokens", "refusal"]
 # As the events of cub's protocol: too many requests, a key that is missing or wrong, a failure of
 # the service or the network, and a request that the service does not take.
 FailureKind = Literal["limit", "login", "service", "request"]
-_NEVER_RETRIED = (400, 401, 403, 404)
+_RETRIED = (408, 409, 429)  # and those from 500 on
 
 
 class ToolDefinition(NamedTuple):
@@ -40,6 +40,12 @@ class TextDelta(NamedTuple):
     text: str
 
 
+class ReasoningDelta(NamedTuple):
+    """Hold a piece of what a model thinks; the ReasoningBlock that follows has all of it."""
+
+    text: str
+
+
 class ReplyEnd(NamedTuple):
     """Say why a reply has ended, and what it used; all zeros if the service did not say."""
 
@@ -47,7 +53,7 @@ class ReplyEnd(NamedTuple):
     usage: TokenUsage = TokenUsage()
 
 
-ReplyEvent = TextDelta | ToolCall | ReplyEnd
+ReplyEvent = TextDelta | ReasoningDelta | ReasoningBlock | ToolCall | ReplyEnd
 
 
 class Model(Protocol):
@@ -60,8 +66,10 @@ class Model(Protocol):
     def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
         """Yield a reply as it comes: text, and each call once it is complete; a ReplyEnd is last.
 
+        A ReasoningBlock comes before what it led to. A call that was cut has that as its fault.
         The id of a call may be "", or one that another call has: a turn gives each call its own.
-        Makes one request, and no other one if that fails. Raises ModelError.
+        Makes no other request if one has failed, except without reasoning that the service refused.
+        Raises ModelError.
         """
 
     def close(self) -> None:
@@ -94,10 +102,12 @@ class ModelError(CubError):
 
     @property
     def is_retryable(self) -> bool:
-        """Return whether the same request may succeed later: 429, 529, 5xx, no connection."""
+        """Return whether the same request may succeed later: 408, 409, 429, 5xx, no connection."""
+        if self.is_too_long:
+            return False
         if self.status is None:
             return self.kind in ("limit", "service")
-        return self.status not in _NEVER_RETRIED and (self.status == 429 or self.status >= 500)
+        return self.status in _RETRIED or self.status >= 500
 
 
 def classify_status(status: int) -> FailureKind:
@@ -106,7 +116,7 @@ def classify_status(status: int) -> FailureKind:
         return "limit"
     if status in (401, 403):
         return "login"
-    return "service" if status >= 500 else "request"
+    return "service" if status in _RETRIED or status >= 500 else "request"
 
 
 class ModelEndpoint(NamedTuple):
@@ -114,7 +124,7 @@ class ModelEndpoint(NamedTuple):
 
     `base_url` is "" for the vendor's own address, `key` for a server that needs none. A server that
     sends nothing for `timeout` seconds has failed. `key_variable` names the variable for the key
-    if this address needs one.
+    if this address needs one. `effort` is how much the model thinks, "" for the service's default.
     """
 
     model: str
@@ -122,3 +132,4 @@ class ModelEndpoint(NamedTuple):
     key: str = ""
     timeout: float = 300.0
     key_variable: str = ""
+    effort: str = ""

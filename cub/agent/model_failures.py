@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
 from math import isfinite
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from cub.agent.model import FailureKind, ModelEndpoint, ModelError, classify_status
 from cub.errors import CubError
 from cub.installation import find_installation
-from cub.json_values import get_text
+from cub.json_values import JsonObject, get_count, get_text, parse_object
 from cub.masking import MASK, mask_text
 from cub.text import truncate_text
 
@@ -35,79 +37,108 @@ _KINDS: Mapping[str, FailureKind] = {
     "request_too_large": "request",
 }
 _MESSAGE_PLACES = (("error", "message"), ("error",), ("message",), ("detail",))
+_NAME_PLACES = (("error", "type"), ("error", "code"), ("type",), ("code",))
+_ABOUT_EFFORT = re.compile("effort|thinking|reasoning", re.IGNORECASE)
+# A request that is too long, in the words of the vendors and of local servers.
+_TOO_LONG = re.compile(
+    r"(?i)(?:prompt|input).{0,40}too (?:long|large)"
+    r"|exceed.{0,60}(?:context|maximum number of tokens|token limit|max length)"
+    r"|context.{0,30}(?:exceed|overflow)|maximum (?:context|prompt) length"
+    r"|(?:longer|greater) than the (?:model's )?(?:context|maximum model)"
+    r"|tokens? .{0,30}exceeds? the (?:configured )?limit|tokens.{0,30}max_new_tokens"
+)
+_WINDOW = re.compile(
+    r"(?i)(?:> |<= |length (?:is|of)(?: only)? |(?:size|length) \(|allowed \(?|model with "
+    r"|limit of |token limit: )(\d[\d,]{2,9})"
+)
 
 
-def convert_failure(error: Exception, endpoint: ModelEndpoint) -> ModelError:
-    """Return what an SDK or its HTTP client has raised as a ModelError."""
-    # The SDKs' errors have the same fields, but no class in common.
-    response, body = getattr(error, "response", None), getattr(error, "body", None)
-    if response is not None and response.status_code != 200:
-        return _convert_status(response, body, endpoint)
-    if body:
-        tree = body if isinstance(body, dict) else {}
-        name = get_text(tree, "error", "type") or get_text(tree, "type") or get_text(tree, "code")
-        message = _describe("broke off its reply", _find_message(body), endpoint)
-        return ModelError(message, _KINDS.get(name, "service"))
-    return _convert_connection_failure(error, endpoint)
+def check_answer(response: Response, endpoint: ModelEndpoint) -> None:
+    """Raise ModelError unless a service answers with a stream of events."""
+    status, kind = response.status_code, response.headers.get("content-type", "").lower()
+    if status == 200 and kind.startswith("text/event-stream"):
+        return
+    content = response.read().decode("utf-8", "replace") if status != 200 or "json" in kind else ""
+    if status != 200:
+        raise explain_error(content, endpoint, status, response.headers)
+    if parse_object(content).get("error"):
+        raise explain_error(content, endpoint)
+    raise make_failure(endpoint, f"answered {kind or 'nothing'} instead of a stream of events")
 
 
-def _convert_status(response: Response, body: object, endpoint: ModelEndpoint) -> ModelError:
-    status, kind = response.status_code, classify_status(response.status_code)
-    return ModelError(
-        _describe(f"answered {status}", _find_message(body), endpoint),
-        kind,
-        status=status,
-        retry_after=parse_retry_after(response.headers, time.time()),
-        hint="check the key of this service" if kind == "login" else "",
+def explain_error(
+    content: str,
+    endpoint: ModelEndpoint,
+    status: int | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> ModelError:
+    """Return what a service has sent as an error: with a status, or in the middle of a stream."""
+    # Gemini puts the object into a list.
+    tree = parse_object(content.strip().removeprefix("[").removesuffix("]"))
+    message = _find_text(tree, _MESSAGE_PLACES) or ("" if "<" in content[:20] else content)
+    name = _find_text(tree, _NAME_PLACES)
+    kind = classify_status(status) if status else _KINDS.get(name, "service")
+    error = make_failure(
+        endpoint, f"answered {status}" if status else "broke off its reply", message, kind
     )
+    error.status, error.retry_after = status, parse_retry_after(headers, time.time())
+    if status == 413 or (kind in ("request", "service") and _TOO_LONG.search(f"{name} {message}")):
+        found = _WINDOW.search(message)
+        error.is_too_long = True
+        error.window = get_count(tree, "error", "n_ctx") or (
+            int(found[1].replace(",", "")) if found else None
+        )
+    elif kind == "login":
+        error.hint = "check the key of this service"
+    elif kind == "request" and endpoint.effort and _ABOUT_EFFORT.search(message):
+        error.hint = "change `code.effort`, or unset it"
+    return error
 
 
-def _convert_connection_failure(failure: Exception, endpoint: ModelEndpoint) -> ModelError:
+def explain_connection(error: Exception, endpoint: ModelEndpoint) -> ModelError:
+    """Return what the HTTP client has raised, or a reader of JSON, as a ModelError."""
     import httpx2
 
-    # Before the reply begins, the SDKs raise errors of their own from those of the HTTP client.
-    is_cause = isinstance(failure.__cause__, httpx2.HTTPError)
-    error = failure.__cause__ if is_cause else failure
     if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
-        reason = "is not the address of a model server"
-        return ModelError(_describe(reason, str(error), endpoint), "request")
-    if isinstance(error, httpx2.ReadTimeout):
-        reason = f"sent nothing for {endpoint.timeout:g} s"
-        return ModelError(_describe(reason, "", endpoint), "service")
+        return make_failure(endpoint, "is not the address of a model server", error, "request")
     # An OSError is one of reading certificates: those of connections are an HTTPError.
     if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | OSError):
-        reason = "can't be reached"
-    elif isinstance(error, httpx2.HTTPError):
-        reason = "closed the connection in the middle of its reply"
-    else:
-        reason = "sent a reply that can't be read"
-    return ModelError(_describe(reason, str(error), endpoint), "service")
+        return make_failure(endpoint, "can't be reached", error)
+    if isinstance(error, httpx2.TimeoutException):
+        return make_failure(endpoint, f"sent nothing for {endpoint.timeout:g} s")
+    if isinstance(error, httpx2.HTTPError):
+        return make_failure(endpoint, "closed the connection in the middle of its reply", error)
+    return make_failure(endpoint, "sent a reply that can't be read", error)
 
 
-def make_cut_off_failure(content_type: str, endpoint: ModelEndpoint) -> ModelError:
-    """Return the failure of a service whose stream has ended before the reply has."""
-    if content_type.startswith("text/event-stream"):
-        reason = "ended its stream in the middle of a reply"
-    else:
-        reason = f"answered {content_type or 'nothing'} instead of a stream of events"
-    return ModelError(_describe(reason, "", endpoint), "service")
+def make_failure(
+    endpoint: ModelEndpoint,
+    reason: str,
+    details: object = "",
+    kind: FailureKind = "service",
+) -> ModelError:
+    """Return a failure in one line without secrets: services repeat keys in their messages."""
+    text = f"{endpoint.base_url} {reason}"
+    if rest := str(details)[:_MAX_DETAILS]:
+        text += f": {rest}"
+    if len(endpoint.key) >= _MIN_SECRET_CHARS:
+        text = text.replace(endpoint.key, MASK)
+    return ModelError(truncate_text(" ".join(mask_text(text).split()), _MAX_MESSAGE_CHARS), kind)
 
 
-def require_key(endpoint: ModelEndpoint, vendor_host: str, key_variable: str) -> str:
-    """Return the key for requests; only the vendor itself can't do without one.
-
-    It is never "": an SDK without a key takes one from the environment, for any server.
-    """
-    key = endpoint.key.strip()
-    if not key and (endpoint.key_variable or vendor_host in endpoint.base_url):
-        is_vendor = vendor_host in endpoint.base_url
-        host = vendor_host if is_vendor else urlsplit(endpoint.base_url).hostname
+def require_key(endpoint: ModelEndpoint, vendor_host: str, key_variable: str) -> None:
+    """Raise ModelError if a service needs a key and there is none, or one that can't be sent."""
+    is_vendor = vendor_host in endpoint.base_url
+    host = vendor_host if is_vendor else urlsplit(endpoint.base_url).hostname
+    if not endpoint.key and (endpoint.key_variable or is_vendor):
         hint = (
             f"set {endpoint.key_variable or key_variable}, or `code.api_key` in your own "
             "configuration; a server on your machine needs none: `--model ollama/NAME`"
         )
         raise ModelError(f"missing API key for {host}", "login", hint=hint)
-    return key or "none"
+    if not (endpoint.key.isascii() and endpoint.key.isprintable()):
+        hint = "copy the key again: a key has only ASCII characters, and no line break"
+        raise ModelError(f"the API key for {host} is not valid", "login", hint=hint)
 
 
 def require_package(name: str, message: str = "the built-in agent needs the package {}") -> None:
@@ -120,31 +151,22 @@ def require_package(name: str, message: str = "the built-in agent needs the pack
 def parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds until a service wants to be asked again; None if it does not say.
 
-    The header has seconds or an HTTP date; `now` is in seconds since the epoch.
+    One header has milliseconds, the other one seconds or an HTTP date; `now` is in seconds since
+    the epoch.
     """
-    value = headers.get("retry-after", "")
-    try:
-        seconds = float(value)
-    except ValueError:
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name, "")
         try:
-            seconds = parsedate_to_datetime(value).timestamp() - now
-        except (ValueError, OverflowError):
-            return None
-    return max(0.0, seconds) if isfinite(seconds) else None
+            seconds = float(value) * scale
+        except ValueError:
+            try:
+                seconds = parsedate_to_datetime(value).timestamp() - now
+            except (ValueError, OverflowError):
+                continue
+        if isfinite(seconds):
+            return max(0.0, seconds)
+    return None
 
 
-def _find_message(body: object) -> str:
-    """Return the message in an error's body; "" if there is none, or only a web page."""
-    if isinstance(body, dict):
-        return next((text for place in _MESSAGE_PLACES if (text := get_text(body, *place))), "")
-    text = body if isinstance(body, str) else ""
-    return "" if text.lstrip().startswith("<") else text
-
-
-def _describe(reason: str, details: str, endpoint: ModelEndpoint) -> str:
-    """Return one line without secrets: services repeat keys in their messages."""
-    text = f"{endpoint.base_url} {reason}" + (f": {details[:_MAX_DETAILS]}" if details else "")
-    key = endpoint.key.strip()
-    if len(key) >= _MIN_SECRET_CHARS:
-        text = text.replace(key, MASK)
-    return truncate_text(" ".join(mask_text(text).split()), _MAX_MESSAGE_CHARS)
+def _find_text(tree: JsonObject, places: Iterable[tuple[str, ...]]) -> str:
+    return next((text for place in places if (text := get_text(tree, *place))), "")

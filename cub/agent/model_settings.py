@@ -34,7 +34,8 @@ class Provider(NamedTuple):
 
     Without a variable for the key, none is needed. A `base_url` of "" is the vendor's own. `model`
     and `small_model` are the defaults; `names` matches the models that need no `PROVIDER/`, and
-    `start` is the command that starts a local server.
+    `start` is the command that starts a local server. `token_variable` replaces the key at another
+    address.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Provider(NamedTuple):
     small_model: str = ""
     names: str = ""
     start: str = ""
+    token_variable: str = ""
 
 
 # In the order in which keys are looked for. The price table knows each model, a test says.
@@ -53,6 +55,7 @@ PROVIDERS = (
     Provider(
         "anthropic", "anthropic", "", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY",
         "claude-sonnet-5-5", "claude-haiku-5-5", names="claude",
+        token_variable="ANTHROPIC_AUTH_TOKEN",  # noqa: S106 - a name
     ),
     Provider(
         "openai", "openai", "", "OPENAI_BASE_URL", "OPENAI_API_KEY",
@@ -74,8 +77,9 @@ class ModelSettings(NamedTuple):
     """Hold what a session needs to know of its models.
 
     `base_url` and `key` are those of cub's own configuration, for the provider of the main model;
-    "" if it has none. `variables` are the environment below Claude Code's settings. `reason` says
-    why a model was chosen that nobody configured; without any key, `model` is "".
+    "" if it has none. `effort` is for the main model alone. `variables` are the environment below
+    Claude Code's settings. `reason` says why a model was chosen that nobody configured; without any
+    key, `model` is "".
     """
 
     model: str
@@ -88,6 +92,7 @@ class ModelSettings(NamedTuple):
     is_debug: bool
     variables: Mapping[str, str]
     reason: str = ""
+    effort: str = ""
 
     @property
     def choice(self) -> str:
@@ -119,6 +124,7 @@ def resolve_model_settings(
         values["code.debug"] or variables.get("CODINGAGENT_DEBUG", "").lower() in _TRUE,
         variables,
         reason,
+        values["code.effort"] or "",
     )
 
 
@@ -228,13 +234,16 @@ def _make_endpoint(provider: Provider, name: str, settings: ModelSettings) -> Mo
     is_main = provider.name == split_model_name(settings.model)[0]
     variables = settings.variables
     base_url = settings.base_url * is_main or variables.get(provider.base_url_variable, "")
-    key = settings.key * is_main or variables.get(provider.key_variable, "")
+    # Gateways have their users set a token, and leave the key for the vendor.
+    token = variables.get(provider.token_variable, "") * bool(base_url)
+    key = settings.key * is_main or token or variables.get(provider.key_variable, "")
     return ModelEndpoint(
         split_model_name(name)[1],
         base_url or provider.base_url,
         key,
         settings.timeout,
         key_variable="" if base_url else provider.key_variable,
+        effort=settings.effort if name == settings.model else "",
     )
 
 

@@ -4,42 +4,71 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cub.agent.conversation import Block, ImageBlock, Message, ToolCall, ToolResult
+from cub.agent.conversation import (
+    Block,
+    ImageBlock,
+    Message,
+    ReasoningBlock,
+    ToolCall,
+    ToolResult,
+)
 from cub.agent.model import (
+    ModelEndpoint,
+    ModelError,
     ModelRequest,
+    ReasoningDelta,
+    ReplyEnd,
     ReplyEvent,
     StopReason,
     TextDelta,
     ToolDefinition,
 )
-from cub.agent.service_stream import ServiceModel, make_reply_end, make_tool_call
+from cub.agent.service_stream import ServiceModel, make_tool_call, mark_cut_call
 from cub.json_values import JsonObject, get_count, get_object, get_text, list_objects
 from cub.tokens import TokenUsage
 
 # Of OpenAI's models, these take tools through this API only without reasoning.
 _NO_REASONING_WITH_TOOLS = re.compile(r"gpt-(?:5\.[4-6]|6-(?:sol|luna))(?!.*(?:pro|codex))")
+_REASONING_TEXTS = ("reasoning_content", "reasoning")
+_REASONING_FIELDS = (*_REASONING_TEXTS, "reasoning_details", "extra_content")
 _STOP_REASONS: Mapping[str, StopReason] = {"length": "max_tokens", "content_filter": "refusal"}
 
 
 class OpenAIModel(ServiceModel):
     """Answer through the Chat Completions API."""
 
-    package = "openai"
-    vendor = "OpenAI"
     vendor_host = "api.openai.com"
     vendor_url = "https://api.openai.com/v1"
     path = "/chat/completions"
     key_variable = "OPENAI_API_KEY"
+
+    def __init__(self, endpoint: ModelEndpoint) -> None:
+        super().__init__(endpoint)
+        if self._thinks_without_tools and endpoint.effort not in ("", "none"):
+            message = f"{self.name} takes tools through OpenAI's chat API only without reasoning"
+            hint = "unset `code.effort`, or choose another model"
+            raise ModelError(message, "request", hint=hint)
+
+    @property
+    def _thinks_without_tools(self) -> bool:
+        return self.is_vendor and bool(_NO_REASONING_WITH_TOOLS.match(self.name))
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Return the key as a bearer token."""
+        return {"Authorization": f"Bearer {self.endpoint.key}"} if self.endpoint.key else {}
 
     def build_body(self, request: ModelRequest) -> JsonObject:
         """Return a request as the API takes it."""
         # OpenAI's reasoning models refuse the old name; not all local servers know the new one.
         limit = "max_completion_tokens" if self.is_vendor else "max_tokens"
         system = [{"role": "system", "content": request.system}] if request.system else []
-        messages = [part for message in request.messages for part in _convert_message(message)]
+        messages = [
+            part for message in request.messages for part in _convert_message(message, self.name)
+        ]
         body: dict[str, Any] = {
             "model": self.name,
             limit: request.max_tokens,
@@ -49,33 +78,96 @@ class OpenAIModel(ServiceModel):
         }
         if request.tools:
             body["tools"] = [_convert_tool(tool) for tool in request.tools]
-            if self.is_vendor and _NO_REASONING_WITH_TOOLS.match(self.name):
-                body["reasoning_effort"] = "none"
-        return body
+        effort = "none" if request.tools and self._thinks_without_tools else self.endpoint.effort
+        return {**body, "reasoning_effort": effort} if effort else body
 
     def read_reply(self, events: Iterator[JsonObject]) -> Iterator[ReplyEvent]:
         """Yield what the chunks of a reply say; the usage comes after the finish reason."""
         usage: JsonObject = {}
-        calls = _CallFragments()
+        reasoning, calls = _ReasoningFields(self.name), _CallFragments(self.name)
         stop_reason: StopReason = "end_turn"
         for event in events:
             usage = get_object(event, "usage") or usage
             for choice in list_objects(event, "choices"):
                 delta = get_object(choice, "delta")
+                yield from reasoning.add_delta(delta)
                 if text := get_text(delta, "content") or get_text(delta, "refusal"):
+                    yield from reasoning.finish()
                     yield TextDelta(text)
                 if get_text(delta, "refusal"):
                     stop_reason = "refusal"
                 for fragment in list_objects(delta, "tool_calls"):
+                    yield from reasoning.finish()
                     yield from calls.add_fragment(fragment)
                 if reason := get_text(choice, "finish_reason"):
-                    yield from calls.finish_call()
                     stop_reason = _STOP_REASONS.get(reason, stop_reason)
-        yield make_reply_end(stop_reason, _read_usage(usage), has_calls=calls.count > 0)
+                    yield from calls.finish_call(is_cut=stop_reason == "max_tokens")
+        yield from reasoning.finish()
+        if calls.count and stop_reason == "end_turn":  # some servers say so after calls as well
+            stop_reason = "tool_use"
+        yield ReplyEnd(stop_reason, _read_usage(usage))
 
     def is_last(self, event: JsonObject) -> bool:
         """Return whether a chunk has the reason for which the reply has ended."""
         return any(get_text(choice, "finish_reason") for choice in list_objects(event, "choices"))
+
+
+class _ReasoningFields:
+    """Collect the fields in which servers send reasoning, and want it back."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._pieces: list[JsonObject] = []
+        self._is_first = True
+
+    def add_delta(self, delta: JsonObject) -> Iterator[ReasoningDelta]:
+        """Add the fields of a chunk; yield their text.
+
+        Empty text counts once, in front: DeepSeek refuses a call without the field.
+        """
+        fields = {key: delta[key] for key in _REASONING_FIELDS if delta.get(key)}
+        if self._is_first and not self._pieces:
+            fields |= {key: "" for key in _REASONING_TEXTS if delta.get(key) == ""}
+        if fields:
+            self._pieces.append(fields)
+        if text := _get_reasoning(fields):
+            yield ReasoningDelta(text)
+
+    def finish(self) -> Iterator[ReasoningBlock]:
+        """Yield what has come since the last block."""
+        if fields := _join_fields(self._pieces):
+            yield ReasoningBlock(self._model, _get_reasoning(fields), fields)
+        self._pieces, self._is_first = [], False
+
+
+def _get_reasoning(fields: JsonObject) -> str:
+    """Return the text; some servers send the same in both fields."""
+    return next((text for key in _REASONING_TEXTS if (text := get_text(fields, key))), "")
+
+
+def _join_fields(pieces: Sequence[JsonObject]) -> dict[str, Any]:
+    """Return the fields of a message of which these are the pieces, in their order."""
+    joined: dict[str, Any] = {}
+    for key in _REASONING_TEXTS:
+        texts = [piece[key] for piece in pieces if isinstance(piece.get(key), str)]
+        joined |= {key: "".join(texts)} if texts else {}
+    details: list[dict[str, Any]] = []
+    for piece in pieces:
+        for item in list_objects(piece, "reasoning_details"):
+            _add_detail(details, item)
+        joined |= {key: piece[key] for key in ("extra_content",) if key in piece}
+    return joined | ({"reasoning_details": details} if details else {})
+
+
+def _add_detail(details: list[dict[str, Any]], item: JsonObject) -> None:
+    """Add an item of OpenRouter's list, or a piece that goes on with the last one."""
+    last = details[-1] if details else {}
+    if "index" in item and all(last.get(key) == item.get(key) for key in ("type", "index", "id")):
+        for key, value in item.items():
+            is_text = key in ("text", "summary", "data")
+            last[key] = get_text(last, key) + (value or "") if is_text else value or last.get(key)
+    else:
+        details.append(dict(item))
 
 
 class _CallFragments:
@@ -84,9 +176,11 @@ class _CallFragments:
     The id of a call for which none came is "".
     """
 
-    def __init__(self) -> None:
+    def __init__(self, model: str) -> None:
+        self._model = model
         self._index: object = None
         self._id = self._name = self._arguments = ""
+        self._extra: dict[str, Any] = {}
         self._is_open = False
         self.count = 0
 
@@ -100,16 +194,20 @@ class _CallFragments:
             self._is_open = True
             self.count += 1
             self._index, self._id, self._name, self._arguments = index, call_id, name, ""
+            self._extra = {}
         values = get_object(fragment, "function", "arguments")  # Ollama may send them parsed
         self._arguments += (
             json.dumps(values) if values else get_text(fragment, "function", "arguments")
         )
+        if signature := get_object(fragment, "extra_content"):  # Gemini's, for the call
+            self._extra = {self._model: {"extra_content": signature}}
 
-    def finish_call(self) -> Iterator[ToolCall]:
-        """Yield the last call unless that was done."""
+    def finish_call(self, *, is_cut: bool = False) -> Iterator[ToolCall]:
+        """Yield the last call unless that was done; the reply may have been cut in it."""
         if self._is_open:
             self._is_open = False
-            yield make_tool_call(self._id, self._name, self._arguments)
+            call = make_tool_call(self._id, self._name, self._arguments, self._extra)
+            yield mark_cut_call(call) if is_cut else call
 
 
 def _read_usage(usage: JsonObject) -> TokenUsage:
@@ -123,10 +221,10 @@ def _convert_tool(tool: ToolDefinition) -> JsonObject:
     return {"type": "function", "function": function}
 
 
-def _convert_message(message: Message) -> Iterator[JsonObject]:
+def _convert_message(message: Message, model: str) -> Iterator[JsonObject]:
     """Yield a message as the API takes it: one for each result, and the rest as another one."""
     if message.role == "assistant":
-        yield _convert_reply(message)
+        yield _convert_reply(message, model)
         return
     for result in message.results:
         mark = "Error: " if result.is_error else ""
@@ -153,14 +251,20 @@ def _convert_image(image: ImageBlock) -> JsonObject:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
-def _convert_reply(message: Message) -> JsonObject:
-    reply: dict[str, Any] = {"role": "assistant", "content": message.text}
+def _convert_reply(message: Message, model: str) -> JsonObject:
+    pieces = [block.data for block in message.blocks if isinstance(block, ReasoningBlock)]
+    reply: dict[str, Any] = {
+        "role": "assistant",
+        "content": message.text,
+        **_join_fields(pieces),
+    }
     if message.calls:
         reply["tool_calls"] = [
             {
                 "id": call.id,
                 "type": "function",
                 "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+                **call.extra.get(model, {}),
             }
             for call in message.calls
         ]

@@ -1,68 +1,58 @@
-"""Read a model's reply through the vendor's SDK: its events as JSON, and the calls in it.
-
-Both SDKs have the same `post`, which takes bytes and yields JSON. Their typed methods would yield
-objects that lack the fields which another server leaves out.
-"""
+"""Ask a model's service over HTTP: send a request, read the events of its reply as JSON."""
 
 from __future__ import annotations
 
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
-from cub.agent.conversation import ToolCall
-from cub.agent.model import ModelEndpoint, ModelRequest, ReplyEnd, ReplyEvent, StopReason
+from cub import __version__
+from cub.agent.conversation import Block, Message, ReasoningBlock, ToolCall
+from cub.agent.model import ModelEndpoint, ModelError, ModelRequest, ReplyEvent
 from cub.agent.model_failures import (
-    convert_failure,
-    make_cut_off_failure,
+    check_answer,
+    explain_connection,
+    explain_error,
+    make_failure,
     require_key,
     require_package,
 )
 from cub.json_values import JsonObject
-from cub.tokens import TokenUsage
 
 if TYPE_CHECKING:
-    from httpx2 import Response
+    from httpx2 import Client
 
 _CONNECT_SECONDS = 10.0  # a host that is switched off answers nothing at all
+_MAX_EVENT_BYTES = 1 << 25  # some servers send a whole call as one event
 _NOT_IN_NAMES = re.compile(r"[^\w-]", re.ASCII)
 _MAX_NAME_CHARS = 64
-
-
-class EventStream(Protocol):
-    """Hold the events of a reply, as either SDK has them."""
-
-    response: Response
-
-    def __iter__(self) -> Iterator[object]:
-        """Yield what the data of each event is as JSON."""
-
-    def close(self) -> None:
-        """Close the connection unless all was read."""
+_ABOUT_REASONING = re.compile("reasoning|thinking|thought|signature|extra_content", re.IGNORECASE)
+_UNKNOWN_FIELD = re.compile(
+    "unsupported|not permitted|unknown|unrecognized|unexpected", re.IGNORECASE
+)
 
 
 class ServiceModel(ABC):
-    """Hold what the models of both SDKs have in common. Raises CubError if theirs is missing.
+    """Hold what the models of both APIs have in common. Raises CubError if httpx2 is missing.
 
-    `vendor` begins the names of the SDK's classes, and requests go to `path`.
+    Requests go to `path`; only the vendor's own service always needs the key of `key_variable`.
     """
 
-    package: ClassVar[str]
-    vendor: ClassVar[str]
     vendor_host: ClassVar[str]
     vendor_url: ClassVar[str]
     path: ClassVar[str]
     key_variable: ClassVar[str]
 
     def __init__(self, endpoint: ModelEndpoint) -> None:
-        require_package(self.package)
-        self.endpoint = endpoint._replace(base_url=endpoint.base_url or self.vendor_url)
-        self.key = require_key(self.endpoint, self.vendor_host, self.key_variable)
+        require_package("httpx2")
+        base_url = endpoint.base_url or self.vendor_url
+        self.endpoint = endpoint._replace(base_url=base_url, key=endpoint.key.strip())
+        require_key(self.endpoint, self.vendor_host, self.key_variable)
+        self._refused = list[Block]()
+        self._takes_reasoning = True
 
     @property
     def name(self) -> str:
@@ -73,6 +63,11 @@ class ServiceModel(ABC):
     def is_vendor(self) -> bool:
         """Return whether the service is the vendor's own."""
         return self.vendor_host in self.endpoint.base_url
+
+    @property
+    @abstractmethod
+    def headers(self) -> Mapping[str, str]:
+        """Return the headers that this API wants, with the key unless there is none."""
 
     @abstractmethod
     def build_body(self, request: ModelRequest) -> JsonObject:
@@ -86,62 +81,105 @@ class ServiceModel(ABC):
     def is_last(self, event: JsonObject) -> bool:
         """Return whether a reply is complete with an event."""
 
-    def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
-        """Yield a reply as it comes. Raises ModelError."""
-        body = render_body(self.build_body(request))
-        return self.read_reply(self._read_events(body))
-
     @cached_property
-    def client(self) -> Any:
-        """Return the SDK's client, which is made with the first request."""
-        sdk = import_module(self.package)
-        return getattr(sdk, self.vendor)(
-            api_key=self.key,
-            base_url=self.endpoint.base_url,
-            timeout=sdk.Timeout(self.endpoint.timeout, connect=_CONNECT_SECONDS),
-            max_retries=0,
-        )
+    def client(self) -> Client:
+        """Return the HTTP client, made with the first request; proxies are the environment's."""
+        import httpx2
+
+        headers = {"Content-Type": "application/json", "User-Agent": f"cub/{__version__}"}
+        timeout = httpx2.Timeout(self.endpoint.timeout, connect=_CONNECT_SECONDS)
+        return httpx2.Client(headers={**headers, **self.headers}, timeout=timeout)
 
     def close(self) -> None:
         """Close the connections to the service, if a client was made."""
         if client := vars(self).get("client"):
             client.close()
 
+    def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
+        """Yield a reply as it comes. Raises ModelError.
+
+        If the service refuses the reasoning that it is sent back, the request is made once more
+        without: it may be another account's, or something before it has changed.
+        """
+        try:
+            yield from self._ask(request)
+        except ModelError as error:
+            if not self._forget_reasoning(request.messages, error):
+                raise
+            yield from self._ask(request)
+
+    def _ask(self, request: ModelRequest) -> Iterator[ReplyEvent]:
+        messages = [
+            message._replace(blocks=tuple(self._select_blocks(message)))
+            for message in request.messages
+        ]
+        body = render_body(self.build_body(request._replace(messages=messages)))
+        return self.read_reply(self._read_events(body))
+
+    def _select_blocks(self, message: Message) -> Iterator[Block]:
+        """Yield the blocks of a message, without reasoning that is not for this service."""
+        for block in message.blocks:
+            if not _has_reasoning(block, self.name):
+                if not isinstance(block, ReasoningBlock):
+                    yield block
+            elif self._takes_reasoning and block not in self._refused:
+                yield block
+            elif isinstance(block, ToolCall):
+                yield block._replace(extra={})
+
+    def _forget_reasoning(self, messages: Sequence[Message], error: ModelError) -> bool:
+        """Stop sending reasoning if an error is about it; return whether there was any."""
+        if error.status not in (400, 422) or not _ABOUT_REASONING.search(error.message):
+            return False
+        sent = [
+            block
+            for message in messages
+            for block in self._select_blocks(message)
+            if _has_reasoning(block, self.name)
+        ]
+        self._refused += sent
+        self._takes_reasoning = not (sent and _UNKNOWN_FIELD.search(error.message))
+        return bool(sent)
+
     def _read_events(self, body: bytes) -> Iterator[JsonObject]:
         """Yield the events of a reply.
 
-        Raises ModelError if the SDK or its HTTP client fails, or the stream ends, before an event
-        that `is_last`: a reply that is complete is not lost.
+        Raises ModelError if the request fails, or the stream ends, before an event that `is_last`:
+        a reply that is complete is not lost.
         """
         import httpx2
 
-        sdk_error = getattr(import_module(self.package), f"{self.vendor}Error")
-        is_complete, content_type = False, ""
+        is_complete = False
+        url = self.endpoint.base_url.rstrip("/") + self.path
         try:
-            with closing(self._open_stream(body)) as stream:
-                content_type = stream.response.headers.get("content-type", "")
-                for event in stream:
-                    if isinstance(event, dict):
-                        is_complete = is_complete or self.is_last(event)
-                        yield event
+            with self.client.sse(
+                url, method="POST", content=body, max_event_size=_MAX_EVENT_BYTES
+            ) as source:
+                check_answer(source.response, self.endpoint)
+                for item in source:
+                    if item.data == "[DONE]":
+                        break
+                    event = json.loads(item.data or "{}")
+                    if not isinstance(event, dict):
+                        continue
+                    if event.get("error") and not is_complete:
+                        raise explain_error(item.data, self.endpoint)
+                    is_complete = is_complete or self.is_last(event)
+                    yield event
         except (
-            sdk_error, httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, RecursionError,
+            httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, RecursionError,
         ) as error:  # fmt: skip
             if not is_complete:
-                raise convert_failure(error, self.endpoint) from error
+                raise explain_connection(error, self.endpoint) from error
         if not is_complete:
-            raise make_cut_off_failure(content_type, self.endpoint)
+            raise make_failure(self.endpoint, "ended its stream in the middle of a reply")
 
-    def _open_stream(self, body: bytes) -> EventStream:
-        stream: EventStream = self.client.post(
-            self.path,
-            content=body,
-            options={"follow_redirects": False},  # what is sent stays at this address
-            cast_to=object,
-            stream=True,
-            stream_cls=import_module(self.package).Stream[object],
-        )
-        return stream
+
+def _has_reasoning(block: Block, model: str) -> bool:
+    """Return whether a block is, or a call has, something that a model wants back."""
+    if isinstance(block, ReasoningBlock):
+        return block.model == model
+    return isinstance(block, ToolCall) and model in block.extra
 
 
 def render_body(body: JsonObject) -> bytes:
@@ -149,25 +187,26 @@ def render_body(body: JsonObject) -> bytes:
     return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def make_tool_call(call_id: str, name: str, text: str) -> ToolCall:
+def make_tool_call(call_id: str, name: str, text: str, extra: JsonObject | None = None) -> ToolCall:
     """Return a call with its arguments as the model wrote them, in JSON; "" means none.
 
     A name that a service would refuse in the next request gets other characters.
     """
     name = _NOT_IN_NAMES.sub("_", name[:_MAX_NAME_CHARS]) or "unnamed"
+    call = ToolCall(call_id, name, {}, extra=extra or {})
     try:
         arguments = json.loads(text or "{}")
         # NaN can't be sent back, and half a surrogate pair can't be written to a file.
         json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
-        return ToolCall(call_id, name, {}, f"the arguments are not valid JSON: {error}")
+        return call._replace(fault=f"the arguments are not valid JSON: {error}")
     if not isinstance(arguments, dict):
-        return ToolCall(call_id, name, {}, "the arguments are not a JSON object")
-    return ToolCall(call_id, name, arguments)
+        return call._replace(fault="the arguments are not a JSON object")
+    return call._replace(arguments=arguments)
 
 
-def make_reply_end(stop_reason: StopReason, usage: TokenUsage, *, has_calls: bool) -> ReplyEnd:
-    """Return the end of a reply; some servers say `end_turn` after calls as well."""
-    if has_calls and stop_reason == "end_turn":
-        stop_reason = "tool_use"
-    return ReplyEnd(stop_reason, usage)
+def mark_cut_call(call: ToolCall) -> ToolCall:
+    """Return the last call of a reply that was cut at its length limit, with that as its fault."""
+    if call.arguments:
+        return call  # it was whole
+    return call._replace(fault="the reply was cut at its length limit before the call was complete")

@@ -12,13 +12,31 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import NamedTuple
 
-from cub.agent.conversation import Message, TextBlock, ToolCall, ToolResult
+from cub.agent.conversation import (
+    Block,
+    Message,
+    ReasoningBlock,
+    TextBlock,
+    ToolCall,
+    ToolResult,
+)
 from cub.agent.events import ReplyText, RequestRetry, ToolEnd, ToolEvent, ToolStart
 from cub.agent.executor import AnsweredCall, CallBatch, CallReport, FinishedCall, SentEvent, Toolbox
-from cub.agent.model import Model, ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
+from cub.agent.model import (
+    Model,
+    ModelError,
+    ModelRequest,
+    ReasoningDelta,
+    ReplyEnd,
+    ReplyEvent,
+    TextDelta,
+)
 from cub.agent.retries import stream_with_retries
 
-TurnEvent = TextDelta | ReplyText | RequestRetry | ToolStart | ToolEvent | ToolEnd
+TurnEvent = (
+    TextDelta | ReasoningDelta | ReasoningBlock | ReplyText | RequestRetry | ToolStart | ToolEvent
+    | ToolEnd
+)  # fmt: skip
 
 
 class _StreamEnd(NamedTuple):
@@ -103,7 +121,8 @@ class _Reply:
     is_open: bool = True  # whether more of it is wanted
     _turn: Turn = field(default_factory=Turn)
     _pieces: list[str] = field(default_factory=list)
-    _blocks: list[TextBlock | ToolCall] = field(default_factory=list)
+    _held: list[TextBlock | ReasoningBlock] = field(default_factory=list)  # void after a retry
+    _blocks: list[Block] = field(default_factory=list)
 
     def take_item(self, item: _InboxItem) -> Iterator[TurnEvent]:
         """Add what has come from the model, from a tool or from the user."""
@@ -131,8 +150,15 @@ class _Reply:
             case TextDelta():
                 self._pieces.append(event.text)
                 yield event
+            case ReasoningDelta():
+                yield event
+            case ReasoningBlock():
+                self._hold_text()
+                self._held.append(event)
+                yield event
             case RequestRetry():
                 self._pieces.clear()
+                self._held.clear()
                 yield event
             case ToolCall():
                 yield from self._close_text()
@@ -161,9 +187,15 @@ class _Reply:
         yield from self.calls.end_reply()
 
     def _close_text(self) -> Iterator[ReplyText]:
+        """Keep what has come since the last call: no retry follows that would void it."""
+        self._hold_text()
+        self._blocks += self._held
+        yield from (ReplyText(block.text) for block in self._held if isinstance(block, TextBlock))
+        self._held.clear()
+
+    def _hold_text(self) -> None:
         """Make a block of the pieces that have come since the last block, unless it is blank."""
         text = "".join(self._pieces)
         self._pieces.clear()
         if text.strip():
-            self._blocks.append(TextBlock(text))
-            yield ReplyText(text)
+            self._held.append(TextBlock(text))

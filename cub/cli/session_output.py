@@ -1,7 +1,7 @@
 """Show what happens in a session of the built-in agent: as text, as one JSON value, or as events.
 
 The events are those of the protocol that `cub run` reads from any agent, and some more, which it
-passes over: `tool_result`, `retry`, `compaction`, `cache` and `end`.
+passes over: `reasoning`, `tool_result`, `retry`, `compaction`, `cache` and `end`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from cub.agent.conversation import ReasoningBlock
 from cub.agent.events import (
     CacheStatistics,
     Compaction,
@@ -179,6 +180,8 @@ def _list_own_events(event: SessionEvent) -> Iterator[JsonTree]:
     match event:
         case ReplyText():
             yield {"type": "text", "text": event.text}
+        case ReasoningBlock(text=str(text)) if text:
+            yield {"type": "reasoning", "text": text}
         case ToolStart():
             yield {"type": "tool", "text": event.summary}
         case ToolEnd():

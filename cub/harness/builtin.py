@@ -29,7 +29,7 @@ _OPTIONS: Mapping[str, tuple[str, ...]] = {
     "auto": ("--permissions", "accept-edits", "--allow", "Bash"),
     "bypass": ("--permissions", "bypass"),
 }
-_PACKAGES = ("anthropic", "openai")
+_PACKAGE = "httpx2"
 _SCRIPTED = "scripted/"
 
 
@@ -74,5 +74,4 @@ class BuiltinHarness(NativeHarness):
     def explain_missing(self, model: str | None) -> str:
         """Return why the agent can't work with a model; "" if it can, as far as that shows."""
         is_scripted = (model or self.options.model or "").startswith(_SCRIPTED)
-        can_work = is_scripted or all(find_spec(name) for name in _PACKAGES)
-        return "" if can_work else "its packages are not installed"
+        return "" if is_scripted or find_spec(_PACKAGE) else "its packages are not installed"

@@ -97,6 +97,9 @@ _ROWS = (
     Setting("code.base_url", "text", None, "The URL of the model provider's service."),
     Setting("code.api_key", "text", None, "The API key for that service."),
     Setting("code.timeout", "time", "5m", "How long a model may go without output."),
+    Setting("code.effort", "choice", None, "How much the model thinks before it answers. Without "
+            "it, the service decides.",
+            ("none", "minimal", "low", "medium", "high", "xhigh", "max")),
     Setting("code.max_output_tokens", "whole", None, "Length limit of a reply in tokens; 16384 "
             "if not set.", minimum=1),
     Setting("code.compaction_threshold", "whole", None, "The number of tokens from which old "

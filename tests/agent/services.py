@@ -25,8 +25,11 @@ class Service(NamedTuple):
     error: bytes
 
     def connect(self, server: ModelServer, timeout: float = 5.0, key: str = KEY) -> Model:
+        return self.open(ModelEndpoint("m", server.url + self.path, key, timeout))
+
+    def open(self, endpoint: ModelEndpoint) -> Model:
         """A model, which is closed at the end of the test."""
-        model = self.model(ModelEndpoint("m", server.url + self.path, key, timeout))
+        model = self.model(endpoint)
         OPEN_MODELS.append(model)
         return model
 

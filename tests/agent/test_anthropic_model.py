@@ -9,15 +9,20 @@ from typing import Any
 import pytest
 
 from cub.agent.conversation import (
+    Block,
     ImageBlock,
     Message,
+    ReasoningBlock,
     TextBlock,
     ToolCall,
     ToolResult,
     make_user_message,
 )
 from cub.agent.model import (
+    ModelEndpoint,
+    ModelError,
     ModelRequest,
+    ReasoningDelta,
     ReplyEnd,
     ReplyEvent,
     TextDelta,
@@ -113,21 +118,131 @@ def test_a_request_without_system_and_tools_has_neither() -> None:
         assert {"system", "tools"}.isdisjoint(server.requests[0].body)
 
 
+def _start(index: int, kind: str, **fields: Any) -> dict[str, Any]:
+    block = {"type": kind, **fields}
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def _add(index: int, kind: str, **fields: str) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **fields}}
+
+
+def _stop(index: int) -> dict[str, Any]:
+    return {"type": "content_block_stop", "index": index}
+
+
 def test_blocks_and_events_of_other_types_are_left_out() -> None:
-    thinking = {"type": "thinking_delta", "thinking": "Hm."}
     events = _receive(
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking"}},
-        {"type": "content_block_delta", "index": 0, "delta": thinking},
-        {"type": "content_block_stop", "index": 0},
         {"type": "something_new", "text": "?"},
-        {"type": "content_block_start", "index": 1, "content_block": {"type": "server_tool_use"}},
-        {"type": "content_block_stop", "index": 1},
-        {"type": "content_block_start", "index": 2, "content_block": {"type": "text"}},
-        {"type": "content_block_delta", "index": 2, "delta": {"type": "text_delta", "text": "Hi"}},
-        {"type": "content_block_stop", "index": 2},
+        _start(0, "server_tool_use", id="s", name="web_search"),
+        _add(0, "input_json_delta", partial_json="{}"),
+        _stop(0),
+        _start(1, "text"),
+        _add(1, "text_delta", text="Hi"),
+        _add(1, "citations_delta", citation=""),
+        _stop(1),
         {"type": "message_delta", "delta": {}},
     )
     assert events == [TextDelta("Hi"), ReplyEnd("end_turn")]
+
+
+def test_thinking_comes_in_pieces_and_then_whole_with_its_signature() -> None:
+    thinking = {"type": "thinking", "thinking": "Hm. Well.", "signature": "c2lnbmVk"}
+    redacted = {"type": "redacted_thinking", "data": "c2VjcmV0"}
+    omitted = {"type": "thinking", "thinking": "", "signature": "b21pdHRlZA"}
+    assert _receive(
+        _start(0, "thinking", thinking="", signature=""),
+        _add(0, "thinking_delta", thinking="Hm. "),
+        _add(0, "thinking_delta", thinking="Well."),
+        _add(0, "signature_delta", signature="c2lnbmVk"),
+        _stop(0),
+        _start(1, "redacted_thinking", data="c2VjcmV0"),
+        _stop(1),
+        _start(2, "thinking", thinking="", signature=""),
+        _add(2, "signature_delta", signature="b21pdHRlZA"),
+        _stop(2),
+        _start(3, "tool_use", id="t1", name="Read", input={}),
+        _add(3, "input_json_delta", partial_json='{"path": '),
+        _add(3, "input_json_delta", partial_json='"a"}'),
+        _stop(3),
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+    ) == [
+        ReasoningDelta("Hm. "),
+        ReasoningDelta("Well."),
+        ReasoningBlock("m", "Hm. Well.", thinking),
+        ReasoningBlock("m", "", redacted),
+        ReasoningBlock("m", "", omitted),
+        CALL,
+        ReplyEnd("tool_use"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["thinking", "tool_use"])
+def test_a_block_that_is_broken_off_is_not_kept(kind: str) -> None:
+    delta = _add(0, "signature_delta", signature="c2ln")
+    reply = Reply(body=b"".join(render_stream([_start(0, kind), delta])).decode())
+    events: list[ReplyEvent] = []
+    with ModelServer([reply]) as server, pytest.raises(ModelError, match="ended its stream"):
+        events.extend(SERVICES["anthropic"].connect(server).stream_reply(make_request()))
+    assert events == []
+
+
+def test_thinking_and_calls_go_back_in_their_order() -> None:
+    blocks: list[Block] = [
+        ReasoningBlock("m", "", {"type": "thinking", "thinking": "1", "signature": "a"}),
+        TextBlock("I look."),
+        ReasoningBlock("m", "", {"type": "redacted_thinking", "data": "b"}),
+        CALL,
+    ]
+    foreign = ReasoningBlock("m", "", {"reasoning_content": "from another API"})
+    reply = Message("assistant", (foreign, *blocks))
+    sent = _send(make_user_message("go"), reply, Message("user", (RESULT,)))["messages"][1]
+    kinds = ["thinking", "text", "redacted_thinking", "tool_use"]
+    assert [block["type"] for block in sent["content"]] == kinds
+    assert sent["content"][0] == {"type": "thinking", "thinking": "1", "signature": "a"}
+
+
+SHOWN = {"type": "adaptive", "display": "summarized"}
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "thinking"),
+    [
+        ("claude-sonnet-5-5", "", SHOWN),
+        ("claude-sonnet-5-5", "low", SHOWN),
+        ("anthropic/claude-opus-5", "max", SHOWN),
+        ("claude-opus-4-7", "", None),
+        ("claude-opus-4-7", "xhigh", SHOWN),
+        ("claude-opus-4-6-20260101", "high", {"type": "adaptive"}),
+        ("claude-sonnet-4.6", "high", {"type": "adaptive"}),
+        ("claude-haiku-4-5-20251001", "high", None),
+        ("claude-sonnet-4-20250514", "", None),
+        ("claude-3-7-sonnet-20250219", "", None),
+        ("deepseek-v4-pro", "", None),
+        ("deepseek-v4-pro", "max", None),
+    ],
+)
+def test_effort_and_thinking_are_fields_of_their_own(
+    model: str, effort: str, thinking: dict[str, str] | None
+) -> None:
+    with ModelServer() as server:
+        endpoint = ModelEndpoint(model, server.url, effort=effort)
+        ask(SERVICES["anthropic"].open(endpoint))
+        body = server.requests[0].body
+    assert body.get("thinking") == thinking
+    assert body.get("output_config") == ({"effort": effort} if effort else None)
+
+
+def test_the_key_is_in_the_header_that_the_service_wants() -> None:
+    with ModelServer() as server:
+        for place in ("", "/api.anthropic.com"):
+            ask(SERVICES["anthropic"].open(ModelEndpoint("m", server.url + place, "key-1")))
+    other, vendor = server.headers
+    assert [one["x-api-key"] for one in (other, vendor)] == ["key-1", "key-1"]
+    assert [one["anthropic-version"] for one in (other, vendor)] == ["2023-06-01"] * 2
+    assert other["authorization"] == "Bearer key-1"
+    assert "authorization" not in vendor
+    assert vendor["user-agent"].startswith("cub/")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,13 @@
-"""When a service wants to be asked again."""
+"""What services say when they do not answer, and when they want to be asked again."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from cub.agent.model_failures import parse_retry_after
+from cub.agent.model import ModelEndpoint
+from cub.agent.model_failures import explain_error, parse_retry_after
 
 NOW = 1_700_000_000.0  # Tue, 14 Nov 2023 22:13:20 GMT
 
@@ -21,3 +24,106 @@ def test_retry_after_is_seconds_or_a_date(value: str, seconds: float | None) -> 
 
 def test_a_service_may_not_say_when() -> None:
     assert parse_retry_after({}, NOW) is None
+
+
+def test_milliseconds_come_first() -> None:
+    headers = {"retry-after": "7", "retry-after-ms": "1500"}
+    assert parse_retry_after(headers, NOW) == 1.5
+    assert parse_retry_after({**headers, "retry-after-ms": "soon"}, NOW) == 7
+
+
+ENDPOINT = ModelEndpoint("m", "http://127.0.0.1:1")
+TOO_LONG = [
+    # Anthropic, OpenAI and others, Gemini
+    ("prompt is too long: 213462 tokens > 200000 maximum", 200_000),
+    ("input length and `max_tokens` exceed context limit: 190000 + 16384 > 200000", 200_000),
+    ("This model's maximum context length is 128000 tokens. However, you requested 9", 128_000),
+    ("Your input exceeds the context window of this model. Please adjust it.", None),
+    ("Input tokens exceed the configured limit of 272000 tokens. Yours are 300000.", 272_000),
+    ("The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)",
+     1_048_575),
+    ("The input token count exceeds the maximum number of tokens allowed 1048576.", 1_048_576),
+    # llama.cpp, vLLM, Ollama, LM Studio, SGLang, TGI
+    ("the request exceeds the available context size, try increasing it", None),
+    ("request (5021 tokens) exceeds the available context size (4096 tokens)", 4_096),
+    ("The decoder prompt (length 5000) is longer than the maximum model length of 4096.", 4_096),
+    ("prompt too long; exceeded max context length by 4 tokens", None),
+    ("the input length exceeds the context length", None),
+    ("The number of tokens to keep from the initial prompt is greater than the context length",
+     None),
+    ("the model is loaded with context length of only 4096 tokens, when context overflows",
+     4_096),
+    ("Reached context length of 4096 tokens with this model, but context overflow is off", 4_096),
+    ("Context size has been exceeded.", None),
+    ("The input (5000 tokens) is longer than the model's context length (4096 tokens).", 4_096),
+    ("`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000", 4_096),
+    # xAI, Mistral, Bedrock, Kimi, MiniMax, Copilot, Z.ai
+    ("This model's maximum prompt length is 131072 but the request has 537812", 131_072),
+    ("Prompt contains 34000 tokens, too large for model with 32768 maximum context", 32_768),
+    ("Input is too long for requested model.", None),
+    ("Your request exceeded model token limit: 262144 (requested: 300000)", 262_144),
+    ("invalid params, context window exceeds limit (2013)", None),
+    ("prompt token count of 140000 exceeds the limit of 128000", 128_000),
+    ("Prompt exceeds max length", None),
+    ("context limit of 1,000,000 tokens exceeded", 1_000_000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "window"), TOO_LONG)
+@pytest.mark.parametrize("status", [400, 422, 500, None])
+def test_a_request_that_is_too_long_is_known_by_its_message(
+    message: str, window: int | None, status: int | None
+) -> None:
+    content = json.dumps({"error": {"message": message, "type": "invalid_request_error"}})
+    error = explain_error(content, ENDPOINT, status)
+    assert (error.is_too_long, error.window) == (True, window)
+    assert not error.is_retryable
+
+
+@pytest.mark.parametrize(
+    "error",
+    [{"code": "context_length_exceeded", "message": "No."},
+     {"type": "exceed_context_size_error", "message": "No.", "n_prompt_tokens": 9, "n_ctx": 8192}],
+)  # fmt: skip
+def test_a_request_that_is_too_long_may_be_named(error: dict[str, str | int]) -> None:
+    found = explain_error(json.dumps({"error": error}), ENDPOINT, 400)
+    assert (found.is_too_long, found.window) == (True, error.get("n_ctx"))
+
+
+def test_a_body_that_is_too_large_is_too_long() -> None:
+    error = explain_error("<html>Request Entity Too Large</html>", ENDPOINT, 413)
+    assert (error.is_too_long, error.window, error.kind) == (True, None, "request")
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [(429, "Rate limit: too many input tokens, the prompt is too long for this minute"),
+     (401, "the prompt is too long"),
+     (400, "max_tokens is too large: 99999. This model supports at most 16384 output tokens"),
+     (400, "messages: at least one message is required"),
+     (400, "tools.0.name: String should have at most 64 characters"),
+     (400, "image exceeds 5 MB maximum: 7340032 bytes > 5242880 bytes"),
+     (500, "the server is overloaded"),
+     (None, "Overloaded")],
+)  # fmt: skip
+def test_other_failures_are_not_too_long(status: int | None, message: str) -> None:
+    error = explain_error(json.dumps({"error": {"message": message}}), ENDPOINT, status)
+    assert (error.is_too_long, error.window) == (False, None)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ['[{"error": {"code": 400, "message": "No such field", "status": "INVALID_ARGUMENT"}}]',
+     '{"detail": "No such field"}', '{"message": "No such field"}', "No such field",
+     '{"error": "No such field"}', '{"detail": [{"loc": ["body"], "msg": "No such field"}]}'],
+)  # fmt: skip
+def test_a_message_is_found_wherever_it_is(content: str) -> None:
+    assert "No such field" in explain_error(content, ENDPOINT, 400).message
+
+
+def test_an_effort_that_a_model_does_not_take_has_a_hint() -> None:
+    content = '{"error": {"message": "Unsupported value: \'max\' is not a reasoning effort"}}'
+    endpoint = ENDPOINT._replace(effort="max")
+    assert "code.effort" in explain_error(content, endpoint, 400).hint
+    assert explain_error(content, ENDPOINT, 400).hint == ""
+    assert explain_error('{"error": "no"}', endpoint, 400).hint == ""

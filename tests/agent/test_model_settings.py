@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cub.agent.anthropic_model import AnthropicModel
 from cub.agent.model_settings import (
     PROVIDERS,
     load_models,
@@ -15,6 +16,7 @@ from cub.agent.model_settings import (
     resolve_model_settings,
     split_model_name,
 )
+from cub.agent.openai_model import OpenAIModel
 from cub.errors import CubError, UsageError
 from cub.tokens import TokenUsage, compute_dollars, has_price_table
 
@@ -24,6 +26,7 @@ UNSET: dict[str, Any] = {
     "code.base_url": None,
     "code.api_key": None,
     "code.timeout": "5m",
+    "code.effort": None,
     "code.max_output_tokens": None,
     "code.compaction_threshold": None,
     "code.debug": False,
@@ -203,6 +206,27 @@ def test_without_a_key_the_error_names_all_of_them_and_a_local_server(tmp_path: 
         load_models(resolve_model_settings(UNSET, {}, None), tmp_path)
     for word in (*BY_KEY, "`--model ollama/NAME`"):
         assert word in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("address", "key"), [("ANTHROPIC_BASE_URL", "token"), ("OPENAI_BASE_URL", "key")]
+)
+def test_a_token_is_for_a_gateway_alone(tmp_path: Path, address: str, key: str) -> None:
+    """As Claude Code's users set it; the key stays for the vendor."""
+    variables = {"ANTHROPIC_API_KEY": "key", address: "http://127.0.0.1:1"}
+    write_claude_settings(tmp_path, ANTHROPIC_AUTH_TOKEN="token", **variables)
+    values = {**UNSET, "code.model": "anthropic/m"}
+    model, _ = load_models(resolve_model_settings(values, {}, tmp_path), tmp_path)
+    assert isinstance(model, AnthropicModel)
+    assert model.endpoint.key == key
+
+
+def test_the_effort_is_the_main_models(tmp_path: Path) -> None:
+    values = {**UNSET, "code.model": "ollama/q", "code.small_model": "ollama/s"}
+    values["code.effort"] = "high"
+    models = load_models(resolve_model_settings(values, {}, None), tmp_path)
+    efforts = [model.endpoint.effort for model in models if isinstance(model, OpenAIModel)]
+    assert efforts == ["high", ""]
 
 
 @pytest.mark.parametrize("variable", BY_KEY)

@@ -10,6 +10,7 @@ import pytest
 from cub.agent.conversation import (
     ImageBlock,
     Message,
+    ReasoningBlock,
     TextBlock,
     ToolCall,
     ToolResult,
@@ -19,6 +20,7 @@ from cub.agent.model import (
     ModelEndpoint,
     ModelError,
     ModelRequest,
+    ReasoningDelta,
     ReplyEnd,
     ReplyEvent,
     TextDelta,
@@ -158,10 +160,89 @@ def test_a_refusal_is_a_text_with_a_reason() -> None:
     assert events == [TextDelta("I "), TextDelta("can't."), ReplyEnd("refusal")]
 
 
-def test_thoughts_and_odd_chunks_are_left_out() -> None:
+def test_odd_chunks_are_left_out() -> None:
     odd: list[Any] = [{}, {"choices": None}, {"choices": [None, {"delta": None}]}, [1], 7, None]
-    chunks = [*odd, _chunk(reasoning_content="Hm.", content=None), _chunk(content="Hi")]
-    assert _receive(*chunks, _chunk("stop")) == [TextDelta("Hi"), ReplyEnd("end_turn")]
+    chunks = [*odd, _chunk(reasoning_content=None, reasoning=[1], content=None)]
+    expected = [TextDelta("Hi"), ReplyEnd("end_turn")]
+    assert _receive(*chunks, _chunk(content="Hi"), _chunk("stop")) == expected
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_reasoning_is_kept_in_the_field_in_which_it_came(field: str) -> None:
+    pieces = [_chunk(**{field: text, "content": ""}) for text in ("Hm. ", "Well.")]
+    call = [_fragment('{"n": 1}', index=0, id="a", name="Read")]
+    assert _receive(*pieces, _chunk(content="Hi"), _chunk("tool_calls", tool_calls=call)) == [
+        ReasoningDelta("Hm. "),
+        ReasoningDelta("Well."),
+        ReasoningBlock("m", "Hm. Well.", {field: "Hm. Well."}),
+        TextDelta("Hi"),
+        ToolCall("a", "Read", {"n": 1}),
+        ReplyEnd("tool_use"),
+    ]
+
+
+def test_an_empty_field_counts_once() -> None:
+    """DeepSeek refuses a call without it; others have it in each chunk."""
+    chunks = [_chunk(content=text, reasoning_content="") for text in ("Hi ", "there")]
+    assert _receive(*chunks, _chunk("stop")) == [
+        ReasoningBlock("m", "", {"reasoning_content": ""}),
+        TextDelta("Hi "),
+        TextDelta("there"),
+        ReplyEnd("end_turn"),
+    ]
+
+
+def test_details_of_openrouter_are_put_together() -> None:
+    def make_chunk(text: str, *details: dict[str, Any]) -> dict[str, Any]:
+        return _chunk(reasoning=text, reasoning_details=[*details])
+
+    one: dict[str, Any] = {"type": "reasoning.text", "index": 0, "format": "anthropic-claude-v1"}
+    locked = {"type": "reasoning.encrypted", "data": "c2VjcmV0", "index": 1}
+    block, _, end = _receive(
+        make_chunk("", {**one, "text": "Hm. "}, {**one, "text": "Well.", "signature": None}),
+        make_chunk("", {**one, "text": None, "signature": "c2ln"}, locked, {"type": "other"}),
+        _chunk("stop", content="Hi"),
+    )
+    assert end == ReplyEnd("end_turn")
+    details = [{**one, "text": "Hm. Well.", "signature": "c2ln"}, locked, {"type": "other"}]
+    assert isinstance(block, ReasoningBlock)
+    assert block.data == {"reasoning": "", "reasoning_details": details}
+
+
+def test_pieces_of_reasoning_go_back_as_one_message() -> None:
+    blocks = (
+        ReasoningBlock("m", "a", {"reasoning": "a", "reasoning_details": [{"type": "x"}]}),
+        TextBlock("Hi"),
+        ReasoningBlock("m", "b", {"reasoning": "b", "reasoning_details": [{"type": "y"}]}),
+        ReasoningBlock("m", "", {"type": "thinking", "content": "from another API"}),
+        ReasoningBlock("m", "", {"extra_content": {"google": {"thought_signature": "s"}}}),
+    )
+    body = _send(make_user_message("go"), Message("assistant", blocks), make_user_message("on"))
+    assert body["messages"][2] == {
+        "role": "assistant",
+        "content": "Hi",
+        "reasoning": "ab",
+        "reasoning_details": [{"type": "x"}, {"type": "y"}],
+        "extra_content": {"google": {"thought_signature": "s"}},
+    }
+
+
+def test_the_signature_of_a_call_goes_back_with_it() -> None:
+    """As Gemini signs the first of the calls in a reply."""
+    signed = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
+    fragments = [
+        _fragment("{}", index=0, id="a", name="Read", **signed),
+        _fragment("{}", index=1, id="b", name="Bash"),
+    ]
+    first, second, _ = _receive(_chunk("tool_calls", tool_calls=fragments))
+    assert isinstance(first, ToolCall)
+    assert isinstance(second, ToolCall)
+    assert (first.extra, second.extra) == ({"m": signed}, {})
+    sent = _send(make_user_message("go"), Message("assistant", (first, second)))["messages"][2]
+    assert [call.get("extra_content") for call in sent["tool_calls"]] == [
+        signed["extra_content"],
+        None,
+    ]
 
 
 @pytest.mark.parametrize("error", ["out of memory", {"message": "out of memory"}])
@@ -205,3 +286,19 @@ def test_the_vendor_takes_tools_of_new_models_only_without_reasoning(
             OPEN_MODELS.append(asked := OpenAIModel(endpoint))
             list(asked.stream_reply(request))
             assert server.requests[0].body.get("reasoning_effort") == expected
+
+
+@pytest.mark.parametrize("effort", ["", "low", "max"])
+def test_an_effort_is_passed_on(effort: str) -> None:
+    with ModelServer() as server:
+        ask(SERVICES["openai"].open(ModelEndpoint("m", f"{server.url}/v1", effort=effort)))
+        assert server.requests[0].body.get("reasoning_effort", "") == effort
+
+
+def test_an_effort_that_the_vendor_refuses_with_tools_is_an_error() -> None:
+    endpoint = ModelEndpoint("gpt-6-sol", "https://api.openai.com/v1", "key", effort="high")
+    with pytest.raises(ModelError, match="gpt-6-sol takes tools") as caught:
+        OpenAIModel(endpoint)
+    assert "code.effort" in caught.value.hint
+    OpenAIModel(endpoint._replace(effort="none"))
+    OpenAIModel(endpoint._replace(base_url="http://127.0.0.1:1/v1"))

@@ -130,7 +130,7 @@ def test_a_service_that_wants_minutes_is_not_waited_for(seconds: float) -> None:
 
 
 _KINDS: Sequence[FailureKind] = ("limit", "login", "service", "request")
-_STATUSES = st.sampled_from((*NEVER, 429, 529)) | st.integers(400, 599)
+_STATUSES = st.sampled_from((*NEVER, 408, 409, 429, 529)) | st.integers(400, 599)
 _ERRORS = st.one_of(
     _STATUSES.map(lambda status: ModelError("no", classify_status(status), status=status)),
     st.sampled_from(_KINDS).map(lambda kind: ModelError("no", kind)),
@@ -148,7 +148,7 @@ def test_only_failures_that_may_pass_are_tried_again_and_three_times(
     assert model.count == final
     statuses = [error.status for error in errors[: model.count - 1]]
     assert not set(statuses) & set(NEVER)
-    assert all(s is None or s == 429 or s >= 500 for s in statuses)
+    assert all(s is None or s in (408, 409, 429) or s >= 500 for s in statuses)
 
 
 @pytest.mark.parametrize("service", SERVICES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import sys
@@ -10,16 +11,23 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from cub.agent.conversation import ToolCall, make_user_message
-from cub.agent.model import ModelEndpoint, ModelError, ReplyEnd, TextDelta
+from cub.agent.conversation import (
+    Message,
+    ReasoningBlock,
+    TextBlock,
+    ToolCall,
+    ToolResult,
+    make_user_message,
+)
+from cub.agent.model import Model, ModelEndpoint, ModelError, ReplyEnd, TextDelta
 from cub.agent.service_stream import make_tool_call
 from cub.errors import CubError
 from cub.installation import find_installation
-from cub.model_server.exchange import ScriptedCall
+from cub.model_server.exchange import RecordedRequest, ScriptedCall
 from cub.tokens import TokenUsage
 from tests.agent.services import (
     KEY,
@@ -140,6 +148,7 @@ def test_a_reply_may_end_too_soon(service: Service, reason: str) -> None:
 @pytest.mark.parametrize(
     ("status", "kind", "is_retryable"),
     [(400, "request", False), (401, "login", False), (403, "login", False), (404, "request", False),
+     (408, "service", True), (409, "service", True),
      (413, "request", False), (429, "limit", True), (500, "service", True), (503, "service", True),
      (529, "service", True)],
 )  # fmt: skip
@@ -164,7 +173,7 @@ def test_the_service_may_say_when_to_ask_again(service: Service) -> None:
 def test_a_key_in_a_message_is_masked(service: Service) -> None:
     reply = Reply(status=401, message="wrong: my-own-key\n" * 50)
     with ModelServer([reply]) as server, pytest.raises(ModelError) as caught:
-        ask(service.model(ModelEndpoint("m", server.url + service.path, "my-own-key\n")))
+        ask(service.open(ModelEndpoint("m", server.url + service.path, "my-own-key\n")))
     error = caught.value
     assert "wrong: [masked] wrong" in error.message
     assert "my-own-key" not in error.message
@@ -216,7 +225,7 @@ def test_a_redirect_is_not_followed(service: Service) -> None:
         thread.start()
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         with pytest.raises(ModelError, match="answered 307"):
-            ask(service.model(ModelEndpoint("m", address, KEY, 5.0)))
+            ask(service.open(ModelEndpoint("m", address, KEY, 5.0)))
         thread.join()
     assert other.requests == ()
 
@@ -279,6 +288,164 @@ def test_half_a_surrogate_pair_is_not_sent(service: Service) -> None:
     assert server.headers[0]["content-type"] == "application/json"
 
 
+def test_an_error_may_come_as_an_answer_with_status_200(service: Service) -> None:
+    """As LM Studio answers a request that is too long."""
+    headers = {"Content-Type": "application/json"}
+    body = '{"error": {"message": "Context size has been exceeded."}}'
+    error = _fail(service, Reply(body=body, headers=headers))
+    assert error.message.endswith("broke off its reply: Context size has been exceeded.")
+    assert error.is_too_long
+    error = _fail(service, Reply(body='{"choices": []}', headers=headers))
+    assert "answered application/json instead of a stream" in error.message
+
+
+def test_an_event_may_be_long(service: Service) -> None:
+    text = "x" * (1 << 21)
+    with ModelServer([Reply(calls=[ScriptedCall("Write", {"content": text})])]) as server:
+        _, calls, _ = _summarize(ask(service.connect(server)))
+    assert calls == [("Write", {"content": text})]
+
+
+@pytest.mark.parametrize("key", ["schl\u00fcssel", "two\nlines"])
+def test_a_key_that_can_not_be_sent_is_refused_at_once(service: Service, key: str) -> None:
+    with pytest.raises(ModelError, match=r"the API key for 127\.0\.0\.1 is not valid") as caught:
+        service.open(ModelEndpoint("m", "http://127.0.0.1:1", key))
+    assert caught.value.kind == "login"
+    assert key not in caught.value.message
+
+
+WHOLE, CUT = "all there is", "cut at its length limit before the call was complete"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [('{"a": 1}', WHOLE), ('{"a": ', CUT), ("", CUT), ('{"a": "b', CUT)],
+)
+def test_a_call_that_the_length_limit_has_cut_says_so(
+    service: Service, arguments: str, expected: str
+) -> None:
+    calls = [ScriptedCall("Read", '{"a": '), ScriptedCall("Bash", arguments)]
+    with ModelServer([Reply("Hm", calls=calls, stop_reason="max_tokens")]) as server:
+        *_, broken, cut, end = ask(service.connect(server))
+    assert isinstance(broken, ToolCall)
+    assert isinstance(cut, ToolCall)
+    assert "not valid JSON" in broken.fault
+    assert (cut.fault or WHOLE).endswith(expected)
+    assert isinstance(end, ReplyEnd)
+    assert end.stop_reason == "max_tokens"
+
+
+THOUGHTS = {
+    "anthropic": ("claude-opus-4-6", {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}),
+    "openai": ("deepseek-v4-pro", {"reasoning_content": "Hm."}),
+}
+
+
+class _Thinker(NamedTuple):
+    """A model that has thought before a call, and what it wants back."""
+
+    service: Service
+    model: str
+    block: ReasoningBlock
+    call: ToolCall
+
+    def ask(self, server: ModelServer, *models: str) -> Model:
+        """Ask about a turn that each of the models has made."""
+        model = self.service.open(ModelEndpoint(self.model, server.url + self.service.path))
+        list(model.stream_reply(make_request(*self.make_turns(*models))))
+        return model
+
+    def make_turns(self, *models: str) -> list[Message]:
+        turns = [make_user_message("go")]
+        for number, name in enumerate(models):
+            call = self.call._replace(id=f"c{number}", extra={name: {"extra_content": {"s": 1}}})
+            block = self.block._replace(model=name)
+            turns += [Message("assistant", (block, TextBlock("I look."), call))]
+            turns += [Message("user", (ToolResult(call.id, (TextBlock("a"),)),))]
+        return turns
+
+
+@pytest.fixture
+def thinker(request: pytest.FixtureRequest) -> _Thinker:
+    name = request.param
+    model, data = THOUGHTS[name]
+    block = ReasoningBlock(model, "Hm.", data)
+    return _Thinker(SERVICES[name], model, block, ToolCall("c", "Read", {"path": "a"}))
+
+
+both_thinkers = pytest.mark.parametrize("thinker", THOUGHTS, indirect=True)
+
+
+def _count_thoughts(request: RecordedRequest) -> int:
+    return json.dumps(request.body).count('"Hm."')
+
+
+@both_thinkers
+def test_reasoning_is_sent_back_to_its_model_alone(thinker: _Thinker) -> None:
+    with ModelServer() as server:
+        thinker.ask(server, thinker.model, "another", thinker.model)
+        [request] = server.requests
+    reply = next(one for one in request.body["messages"] if one["role"] == "assistant")
+    assert _count_thoughts(request) == 2
+    if thinker.model.startswith("claude"):
+        assert reply["content"][0] == thinker.block.data
+        assert [block["type"] for block in reply["content"]] == ["thinking", "text", "tool_use"]
+    else:
+        assert reply["reasoning_content"] == "Hm."
+        assert reply["tool_calls"][0]["extra_content"] == {"s": 1}
+        assert json.dumps(request.body).count("extra_content") == 2
+
+
+REFUSALS = [
+    "messages.1.content.0: Invalid `signature` in `thinking` block. Bound to another conversation.",
+    "Corrupted thought signature.",
+]
+
+
+@both_thinkers
+@pytest.mark.parametrize("message", REFUSALS)
+def test_reasoning_that_is_refused_is_left_out_from_then_on(
+    thinker: _Thinker, message: str
+) -> None:
+    ok = Reply("Hi")
+    with ModelServer([ok, Reply(status=400, message=message), ok, ok]) as server:
+        model = thinker.ask(server, thinker.model)
+        turns = thinker.make_turns(thinker.model)
+        events = list(model.stream_reply(make_request(*turns)))
+        newer = thinker.block._replace(text="new", data={**thinker.block.data, "signature": "new"})
+        last = Message("assistant", (newer, TextBlock("Done.")))
+        list(model.stream_reply(make_request(*turns, last, make_user_message("more"))))
+        counts = [_count_thoughts(request) for request in server.requests]
+    assert _summarize(events)[0] == "Hi"
+    assert counts == [1, 1, 0, 1]
+
+
+@both_thinkers
+def test_a_service_that_does_not_know_the_field_gets_no_reasoning_any_more(
+    thinker: _Thinker,
+) -> None:
+    message = "messages.1.assistant.reasoning: property 'reasoning' is unsupported"
+    with ModelServer([Reply(status=400, message=message), Reply("a"), Reply("b")]) as server:
+        model = thinker.ask(server, thinker.model)
+        turns = thinker.make_turns(thinker.model, thinker.model)
+        list(model.stream_reply(make_request(*turns)))
+        assert [_count_thoughts(request) for request in server.requests] == [1, 0, 0]
+
+
+@both_thinkers
+def test_another_refusal_is_a_failure(thinker: _Thinker) -> None:
+    refusals = [
+        (Reply(status=400, message="no such model"), 1, [thinker.model]),
+        (Reply(status=500, message="thinking failed"), 1, [thinker.model]),
+        (Reply(status=400, message="Unknown reasoning effort"), 1, []),
+        (Reply(status=400, message="the signature is wrong"), 2, [thinker.model]),
+    ]
+    for reply, count, models in refusals:
+        with ModelServer([reply, reply]) as server, pytest.raises(ModelError):
+            thinker.ask(server, *models)
+        assert len(server.requests) == count
+
+
 def test_what_came_before_a_failure_was_yielded(service: Service) -> None:
     reply = Reply("Hi", calls=TWO_CALLS, deliver=stop_after(b'"Bash"', resets=True))
     events: list[Any] = []
@@ -308,7 +475,7 @@ def test_a_reply_that_nobody_reads_on_is_closed(service: Service) -> None:
 
 @pytest.mark.parametrize("address", ["localhost:1", "http://a:b", "ftp://127.0.0.1"])
 def test_an_address_that_is_none_is_not_tried_again(service: Service, address: str) -> None:
-    model = service.model(ModelEndpoint("m", address, KEY))
+    model = service.open(ModelEndpoint("m", address, KEY))
     with pytest.raises(ModelError, match="is not the address of a model server") as caught:
         ask(model)
     assert not caught.value.is_retryable
@@ -320,7 +487,7 @@ def test_certificates_that_are_missing_are_a_failure(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nonexistent.pem")
     with pytest.raises(ModelError, match=r"can't be reached: .*No such file"):
-        ask(service.model(ModelEndpoint("m", "https://127.0.0.1:1", KEY)))
+        ask(service.open(ModelEndpoint("m", "https://127.0.0.1:1", KEY)))
 
 
 @pytest.mark.parametrize(
@@ -335,7 +502,7 @@ def test_the_vendor_needs_a_key_and_other_servers_do_not(
     service: Service, address: str, variable: str
 ) -> None:
     with pytest.raises(ModelError, match="missing API key") as caught:
-        service.model(ModelEndpoint("m", address, key=" \n"))
+        service.open(ModelEndpoint("m", address, key=" \n"))
     assert caught.value.kind == "login"
     assert variable in caught.value.hint
     with ModelServer() as server:
@@ -347,10 +514,9 @@ def test_the_vendor_needs_a_key_and_other_servers_do_not(
 def test_a_missing_package_says_how_to_get_it(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = service.model.__module__.rpartition(".")[2].partition("_")[0]
-    monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(CubError, match=f"needs the package {name}") as caught:
-        service.model(ModelEndpoint("m", "http://127.0.0.1:9"))
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    with pytest.raises(CubError, match="needs the package httpx2") as caught:
+        service.open(ModelEndpoint("m", "http://127.0.0.1:9"))
     assert find_installation().suggest_extra("agent") in caught.value.hint
 
 
@@ -365,9 +531,10 @@ def test_keys_of_the_environment_reach_no_server(
         sent = pool.submit(_receive_headers, listener)
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         with pytest.raises(ModelError, match="closed the connection"):
-            ask(service.model(ModelEndpoint("m", address, key)))
+            ask(service.open(ModelEndpoint("m", address, key)))
         headers = sent.result()
-    assert f"\r\nauthorization: bearer {(key or 'none').lower()}\r\n" in headers.lower()
+    assert (f"\r\nAuthorization: Bearer {KEY}\r\n" in headers) == bool(key)
+    assert ("\r\nauthorization:" in headers.lower()) == bool(key)
     assert "secret" not in headers
 
 

@@ -5,10 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from cub.agent.conversation import Message, TextBlock, ToolCall, make_user_message
+from cub.agent.conversation import (
+    Message,
+    ReasoningBlock,
+    TextBlock,
+    ToolCall,
+    make_user_message,
+)
 from cub.agent.events import ReplyText, RequestRetry, ToolEnd, ToolStart
 from cub.agent.executor import Toolbox
-from cub.agent.model import ModelError, ModelRequest, ReplyEnd, TextDelta
+from cub.agent.model import ModelError, ModelRequest, ReasoningDelta, ReplyEnd, TextDelta
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.agent.turn import Turn, TurnEvent, run_turn
 from cub.errors import CubError
@@ -46,6 +52,33 @@ def test_a_reply_without_calls(tmp_path: Path) -> None:
     assert events == [TextDelta("Hel"), TextDelta("lo"), ReplyText("Hello")]
     assert turn.messages[0] == Message("assistant", (TextBlock("Hello"),))
     assert (turn.text, turn.end, turn.error) == ("Hello", ReplyEnd("end_turn"), None)
+
+
+THOUGHT = ReasoningBlock("fake", "Hm.", {"reasoning_content": "Hm."})
+
+
+def test_reasoning_comes_before_what_it_led_to(tmp_path: Path) -> None:
+    steps: list[Step] = [
+        ReasoningDelta("Hm."), THOUGHT, TextDelta("I "), TextDelta("look."), THOUGHT,
+        ToolCall("1", "Read", {"word": "a"}), THOUGHT, *say("Done."),
+    ]  # fmt: skip
+    events, turn = run(make_toolbox(tmp_path, [make_tool("Read", echo)]), steps)
+    call = ToolCall("1", "Read", {"word": "a"})
+    look, done = TextBlock("I look."), TextBlock("Done.")
+    assert turn.messages[0].blocks == (THOUGHT, look, THOUGHT, call, THOUGHT, done)
+    assert [event for event in events if event in (THOUGHT, ReasoningDelta("Hm."))] == [
+        ReasoningDelta("Hm."),
+        *[THOUGHT] * 3,
+    ]
+    texts = [event.text for event in events if isinstance(event, ReplyText)]
+    assert texts == ["I look.", "Done."]
+
+
+def test_reasoning_of_a_reply_that_broke_off_does_not_count(tmp_path: Path) -> None:
+    lost: list[Step] = [THOUGHT, TextDelta("I "), THOUGHT, TextDelta("loo"), CUT]
+    events, turn = run(make_toolbox(tmp_path, []), lost, [THOUGHT, *say("Done.")])
+    assert turn.messages[0].blocks == (THOUGHT, TextBlock("Done."))
+    assert [event for event in events if isinstance(event, ReplyText)] == [ReplyText("Done.")]
 
 
 def test_text_and_calls_keep_their_order(tmp_path: Path) -> None:

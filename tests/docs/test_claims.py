@@ -13,7 +13,7 @@ PACKAGE = TESTS.parent / "cub"
 _MEASURED = re.compile(r"measured 20\d\d-\d\d")
 _FEWEST_CLAIMS = 50
 # `socket` for servers on the loopback address, and for sockets among the files that agents leave.
-_NETWORK = {"httpx", "anthropic", "openai", "urllib.request", "http.client", "requests"}
+_NETWORK = {"httpx2", "urllib.request", "http.client", "requests"}
 
 
 @pytest.mark.parametrize("page", PAGES)

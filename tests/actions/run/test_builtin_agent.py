@@ -28,7 +28,7 @@ from tests.model_server.faults import ModelServer, Reply, count_occurrences
 # Every line of `wrong` is a failing test.
 _CHECK = "sed 's/.*/FAILED tests\\/test_a.py::&/' wrong; test ! -s wrong && echo 1 passed"
 _DONE = Reply("I did it.\n\nStatus: done")
-_MODEL = "openai/gpt-4o"  # its SDK is imported in half of the time
+_MODEL = "openai/gpt-4o"
 
 
 def write_file(text: str, name: str = "new.txt") -> Reply:
@@ -217,7 +217,7 @@ def test_missing_packages_show_before_the_run(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = start()
-    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(CubError, match="its packages are not installed"):
         made.run()
 
