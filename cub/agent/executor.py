@@ -27,7 +27,7 @@ from cub.agent.permission_rules import parse_rule
 from cub.agent.permissions import Decision, Permissions
 from cub.agent.tools.tool import Tool, ToolContext, ToolOutput, find_tool
 from cub.agent.tools.tool_arguments import ToolError
-from cub.agent.tools.tool_text import MAX_RESULT_CHARS
+from cub.agent.tools.tool_text import MAX_RESULT_CHARS, split_kept_text
 from cub.errors import CubError
 from cub.masking import mask_text
 from cub.text import cut_middle, describe_os_error
@@ -296,7 +296,8 @@ class CallBatch:
     ) -> ToolEnd:
         self._running.pop(job.number, None)
         text = cut_middle(output.text, MAX_RESULT_CHARS) or "(no output)"
-        content: list[TextBlock | ImageBlock] = [TextBlock(text), *output.images]
+        texts = split_kept_text(text) if output.is_kept else [text]
+        content: list[TextBlock | ImageBlock] = [*map(TextBlock, texts), *output.images]
         if not is_error and job.tool and job.tool.rule_kind == "path" and not job.tool.search:
             path = self.toolbox.context.resolve_path(job.tool.get_subject(job.call.arguments))
             if rules := self.toolbox.rules.take_rules(path):

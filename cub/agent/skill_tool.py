@@ -27,8 +27,9 @@ from cub.text import suggest_known
 SKILL = "Skill"
 _DESCRIPTION = """\
 Load the instructions of a skill, and follow them for the rest of the request. The system prompt
-lists the skills. Load one before you start with the work that it is for, and only once. Some skills
-are carried out by a sub-agent instead: you get its answer.\
+lists the skills. Load one before you start with the work that it is for, and again only if its
+instructions are no longer in the conversation. Some skills are carried out by a sub-agent instead:
+you get its answer.\
 """
 
 
@@ -116,7 +117,9 @@ def _load_skill(
         raise ToolError(f"only the user can call for the skill {skill.name}", hint=hint)
     text = write_instructions(skill, arguments.args.strip())
     invocation = SkillInvocation(skill, "", text)
-    return _run_fork(subagents, budget, invocation, context) if skill.is_fork else ToolOutput(text)
+    if skill.is_fork:
+        return _run_fork(subagents, budget, invocation, context)
+    return ToolOutput(text, is_kept=True)
 
 
 def _run_fork(

@@ -179,3 +179,15 @@ def test_a_bug_in_a_sub_agent_does_not_hang(tmp_path: Path) -> None:
     end = get_end(lab.work("/audit"))
     assert end.reason == "error"
     assert "IndexError" in end.message
+
+
+def test_long_instructions_stay_when_old_results_are_cut(tmp_path: Path) -> None:
+    lines = "".join(f"{number}. {'x' * 90}\n" for number in range(400)) + "y" * 20_000
+    reads = [call(("Read", "z" * 20_000 + str(number))) for number in range(6)]
+    lab = Lab(tmp_path, load("long"), *reads, say("done"))
+    skills = lab.session.toolbox.context.skills.skills
+    skills["long"] = replace(skills["review"], name="long", instructions=lines)
+    lab.work("go")
+    texts = [r.text for m in lab.model.requests[-1].messages for r in m.results]
+    assert texts[0].replace("\n", "") == lines.replace("\n", "")
+    assert len(texts[1]) < 100

@@ -101,13 +101,15 @@ class ToolContext:
 class ToolOutput(NamedTuple):
     """Hold what a tool returns, and the files that it has changed.
 
-    `preview` is for people and not for the model, as the diff of an edit.
+    `preview` is for people and not for the model, as the diff of an edit. A text that `is_kept`
+    stays when old results are cut.
     """
 
     text: str
     images: tuple[ImageBlock, ...] = ()
     changed: tuple[Path, ...] = ()
     preview: str = ""
+    is_kept: bool = False
 
 
 class Tool(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 MAX_RESULT_CHARS = 100_000  # about 25,000 tokens
 _MAX_LINE_CHARS = 2_000
+_MAX_KEPT_CHARS = 8_000  # a block below the size from which old ones are cut
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -33,3 +34,14 @@ def join_bounded(lines: Iterable[str], max_chars: int, notice: str) -> str:
             break
         parts.append(line)
     return "\n".join(parts)
+
+
+def split_kept_text(text: str) -> list[str]:
+    """Return a text in blocks that are never cut as old ones, divided at line endings."""
+    blocks = []
+    while len(text) > _MAX_KEPT_CHARS:
+        at = text.rfind("\n", 1, _MAX_KEPT_CHARS)
+        at = _MAX_KEPT_CHARS if at < 0 else at
+        blocks.append(text[:at])
+        text = text[at:].removeprefix("\n")
+    return [*blocks, text]
