@@ -369,3 +369,32 @@ def test_an_unknown_command_in_a_prompt_is_an_error(code_with_skill: Callable[..
     done = code_with_skill("-p", "/reviev price.py")
     assert done.code == 2
     assert "error: unknown command /reviev\nhint: did you mean /review? " in done.err
+
+
+def test_a_skill_and_a_model_start_sub_agents_that_the_project_defines(
+    code: Callable[..., Result], project: Path
+) -> None:
+    script = """\
+        conversations:
+          - when: Audit price.py.
+            replies:
+              - calls: [{Edit: {file_path: price.py, old_string: "1", new_string: "2"}}]
+              - text: It is fine.
+          - when: Ask the critic.
+            replies:
+              - calls: [{Task: {prompt: Audit price.py., subagent_type: critic}}]
+              - text: The critic is happy.
+    """
+    (project / "replies.yaml").write_text(dedent(script), encoding="utf-8")
+    (project / ".claude/skills/audit").mkdir(parents=True)
+    text = "---\ncontext: fork\nagent: critic\n---\nAudit $0.\n"
+    (project / ".claude/skills/audit/SKILL.md").write_text(text, encoding="utf-8")
+    (project / ".claude/agents").mkdir()
+    text = "---\ntools: Read\nmodel: openai/gpt\n---\nBe strict.\n"
+    (project / ".claude/agents/critic.md").write_text(text, encoding="utf-8")
+    done = code("-p", "/audit price.py", "--permissions", "bypass")
+    assert (done.code, done.out) == (0, "It is fine.\n")
+    assert ".claude/agents/critic.md:3: model is not one of inherit, " in done.err
+    assert "critic 1:   error: there is no tool 'Edit'" in done.err
+    assert (project / "price.py").read_text() == "PRICE = 1\n"
+    assert code("-p", "Ask the critic.").out == "The critic is happy.\n"
