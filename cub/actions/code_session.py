@@ -35,7 +35,7 @@ from cub.agent.skill_settings import load_configured_skills
 from cub.agent.skill_tool import add_skill_tool, work_on_skill
 from cub.agent.subagents import Subagents
 from cub.agent.tools.tool import ToolContext
-from cub.agent.tools.toolset import TOOLS
+from cub.agent.tools.toolset import choose_tools
 from cub.edit.plan import PlanWarning
 from cub.processes.command import StopRequest
 from cub.project.allowed_rules import load_allowed_rules
@@ -51,7 +51,8 @@ class SessionSurroundings(NamedTuple):
     """Hold what a session gets from the process that it runs in.
 
     It starts in `folder`; `today` is in its system prompt. With `is_interactive`, a person can go
-    on while agents work in the background; otherwise the session waits for them at its end.
+    on while agents work in the background; otherwise the session waits for them at its end. With
+    `has_terminal`, a person can be asked, and be shown something.
     """
 
     folder: Path
@@ -59,6 +60,7 @@ class SessionSurroundings(NamedTuple):
     stop: StopRequest
     today: date
     is_interactive: bool = False
+    has_terminal: bool = False
 
 
 class PreparedSession(NamedTuple):
@@ -158,7 +160,8 @@ def _make_toolbox(
         ttl=parse_seconds(values["code.cache.ttl"]),
         is_enabled=values["code.cache.enabled"],
     )
-    return Toolbox(TOOLS, context, permissions, cache, memory)
+    tools = choose_tools(context, has_terminal=surroundings.has_terminal)
+    return Toolbox(tools, context, permissions, cache, memory)
 
 
 def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions) -> None:

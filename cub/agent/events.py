@@ -10,9 +10,10 @@ from cub.agent.model import FailureKind, ReasoningDelta, StopReason, TextDelta
 from cub.tokens import TokenUsage
 
 # How a session may end. `error`: the model did not answer; `repetition`: it made the same call over
-# and over; `budget`: it cost more than it may.
+# and over; `budget`: it cost more than it may; `empty`: it gave neither text nor a call, twice.
 SessionEndReason = Literal[
-    "end_turn", "max_tokens", "refusal", "cancelled", "max_turns", "budget", "repetition", "error",
+    "end_turn", "max_tokens", "refusal", "cancelled", "max_turns", "budget", "repetition", "empty",
+    "error",
 ]  # fmt: skip
 ResultSource = Literal["tool", "cache", "denied", "cancelled"]
 

@@ -21,7 +21,7 @@ from cub.agent.compaction import (
     replace_old_messages,
     truncate_old_results,
 )
-from cub.agent.conversation import Message, make_user_message, repair_conversation
+from cub.agent.conversation import Message, TextBlock, make_user_message, repair_conversation
 from cub.agent.events import (
     Compaction,
     RequestRetry,
@@ -34,6 +34,7 @@ from cub.agent.model import Model, ModelError, ModelRequest
 from cub.agent.session_budget import SessionBudget
 from cub.agent.turn import Turn, run_turn
 
+_AFTER_EMPTY_REPLY = "Your reply was empty. Go on, or say what you have done."
 MAX_REPEATS = 5  # the same call with the same result, and nothing new between
 
 
@@ -154,10 +155,14 @@ class AgentSession:
             if repeats >= MAX_REPEATS - 1:
                 message = f"{name} was called {MAX_REPEATS} times with the same result"
                 return SessionEnd("repetition", text, message)
-        return None if turn.calls else SessionEnd("end_turn", text)
+        return None if turn.calls else _end_with_reply(turn, text)
 
     def _review_end(self, end: SessionEnd, prompt: str) -> Generator[SessionEvent, None, str]:
         """Return why the work goes on although the model has ended it; "" if it does not."""
+        *_, asked, _, _ = self.messages  # before the reply and its results
+        if end.reason == "empty" and TextBlock(_AFTER_EMPTY_REPLY) not in asked.blocks:
+            yield RequestRetry(1, 0.0, "service", end.message)
+            return _AFTER_EMPTY_REPLY
         for review in self.end_reviews if end.reason == "end_turn" else ():
             if request := (yield from review.review_end(self, prompt)):
                 return request
@@ -220,6 +225,13 @@ class AgentSession:
                 return cast("Turn", end.value)
             if isinstance(event, RequestRetry):
                 yield event
+
+
+def _end_with_reply(turn: Turn, text: str) -> SessionEnd:
+    """Return the end of a session whose last reply has no call; it should have a text."""
+    if turn.text.strip():
+        return SessionEnd("end_turn", text)
+    return SessionEnd("empty", text, "the model's reply was empty")
 
 
 def _explain(error: ModelError) -> str:

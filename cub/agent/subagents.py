@@ -114,7 +114,7 @@ class Subagents:
             run.state = "failed"
             so_far = f"\n\nIts last words:\n{end.text}" if end.text else ""
             raise ToolError(f"{run.name} did not finish: {end.message or end.reason}{so_far}")
-        run.state, run.answer = "done", end.text or "(no answer)"
+        run.state, run.answer = "done", end.text
         return ToolOutput(run.answer)
 
     def add_run(self, agent: AgentType, description: str, budget: SessionBudget) -> SubagentRun:

@@ -17,6 +17,7 @@ from cub.agent.events import (
     CacheStatistics,
     Compaction,
     ReplyText,
+    RequestRetry,
     SessionEnd,
     SessionEvent,
     ToolEnd,
@@ -122,6 +123,30 @@ def test_a_price_that_is_not_known_stays_unknown(tmp_path: Path) -> None:
     work(session)
     assert session.budget.usd is None
     assert session.budget.usage == TokenUsage(10, 10)
+
+
+EMPTY: list[list[Step]] = [[ReplyEnd("end_turn")], say(" \n")]
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+def test_an_empty_reply_is_asked_for_again(tmp_path: Path, empty: list[Step]) -> None:
+    model = FakeModel(call(("Read", "a")), empty, say("Done."))
+    events = work(make_session(make_toolbox(tmp_path, [READ]), model))
+    assert get_end(events) == SessionEnd("end_turn", "Done.")
+    (retry,) = (event for event in events if isinstance(event, RequestRetry))
+    assert retry.reason == "the model's reply was empty"
+    assert "was empty" in model.requests[2].messages[-1].text
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+def test_two_empty_replies_in_a_row_end_the_session(tmp_path: Path, empty: list[Step]) -> None:
+    start = [TextDelta("First."), *call(("Read", "a"))]
+    model = FakeModel(start, empty, call(("Read", "b")), empty, empty)
+    end = get_end(work(make_session(make_toolbox(tmp_path, [READ]), model)))
+    assert (end.reason, end.message) == ("empty", "the model's reply was empty")
+    assert len(model.requests) == 5
+    model = FakeModel(empty, empty)
+    assert get_end(work(make_session(make_toolbox(tmp_path, [READ]), model))).reason == "empty"
 
 
 def test_the_same_call_over_and_over_ends_the_session(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Thread
 from typing import Annotated, NamedTuple
@@ -59,15 +60,23 @@ def _find_shown_file(text: str, context: ToolContext) -> Path:
     return path
 
 
+def can_open(environ: Mapping[str, str]) -> bool:
+    """Return whether there is a display, and a program that opens what the user wants to see."""
+    return sys.platform == "win32" or _find_opener(environ) is not None
+
+
+def _find_opener(environ: Mapping[str, str]) -> str | None:
+    is_mac = sys.platform == "darwin"
+    if not (is_mac or environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY")):
+        return None
+    return shutil.which("open" if is_mac else "xdg-open", path=environ.get("PATH", ""))
+
+
 def _start_opener(target: str, context: ToolContext) -> None:
     """Start the program that chooses one for the target."""
-    name, environ = "open" if sys.platform == "darwin" else "xdg-open", context.environ
-    has_display = environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY")
-    if name == "xdg-open" and not has_display:
-        raise ToolError("there is no display to open it on", hint="give the user the path or URL")
-    program = shutil.which(name, path=environ.get("PATH", ""))
+    program, environ = _find_opener(context.environ), context.environ
     if program is None:
-        raise ToolError(f"{name} is not in PATH", hint="give the user the path or URL")
+        raise ToolError("nothing can be opened here", hint="give the user the path or URL")
     process = subprocess.Popen(  # noqa: S603 - the person's own program
         [program, target],
         cwd=context.folder,

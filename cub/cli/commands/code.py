@@ -86,7 +86,9 @@ def _run_session(stores: Stores, directory: Path, options: CodeOptions, piped: s
     hide_own_secrets(is_secret)
     with handle_stop_signals(_STOPPING) as stop:
         today = datetime.now(UTC).astimezone().date()
-        surroundings = SessionSurroundings(directory, os.environ, stop, today)
+        surroundings = SessionSurroundings(
+            directory, os.environ, stop, today, has_terminal=output.can_ask()
+        )
         prepared = prepare_session(stores, options, surroundings)
         output.print_warnings(prepared.warnings)
         if prepared.model_choice and options.output_format != "stream-json":

@@ -82,7 +82,7 @@ def test_only_files_that_exist_are_opened(context: ToolContext, target: str) -> 
 def test_without_a_display_there_is_an_error(tmp_path: Path) -> None:
     with (
         open_context(tmp_path) as context,
-        pytest.raises(ToolError, match="there is no display") as caught,
+        pytest.raises(ToolError, match="nothing can be opened") as caught,
     ):
         open_target(OpenArguments("http://localhost/"), context)
     assert caught.value.hint == "give the user the path or URL"
@@ -91,7 +91,7 @@ def test_without_a_display_there_is_an_error(tmp_path: Path) -> None:
 def test_without_an_opener_there_is_an_error(tmp_path: Path) -> None:
     with (
         open_context(tmp_path, PATH=str(tmp_path), WAYLAND_DISPLAY="w") as context,
-        pytest.raises(ToolError, match=f"{OPENER} is not in PATH"),
+        pytest.raises(ToolError, match="nothing can be opened"),
     ):
         open_target(OpenArguments("http://localhost/"), context)
 

@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from cub.agent.tools.tool import find_tool
-from cub.agent.tools.toolset import TOOLS
+from cub.agent.tools.tool import ToolContext, find_tool
+from cub.agent.tools.toolset import TOOLS, choose_tools
+from tests.agent.tools.context import make_context
+from tests.written_files import write_program
 
 
 @pytest.mark.parametrize(
@@ -61,6 +67,39 @@ def test_names_that_models_bring_along_are_understood(
 def test_what_a_tool_does_anyway_may_be_asked_for(name: str, values: dict[str, object]) -> None:
     TOOLS[name].bind(values)
     assert "is_recursive" not in TOOLS[name].definition.schema["properties"]
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> ToolContext:
+    """A project, and a program that opens things."""
+    for name in ("open", "xdg-open"):
+        write_program(tmp_path / name, "#!/bin/sh\n")
+    return make_context(tmp_path, environ={"PATH": str(tmp_path), "DISPLAY": ":0"})
+
+
+def list_missing(context: ToolContext, *, has_terminal: bool = True) -> set[str]:
+    return TOOLS.keys() - choose_tools(context, has_terminal=has_terminal).keys()
+
+
+def test_a_search_needs_a_server(context: ToolContext) -> None:
+    assert list_missing(context) == {"WebSearch"}
+    assert list_missing(replace(context, search_url="http://localhost/")) == set()
+
+
+def test_nothing_is_opened_where_nobody_can_see_it(context: ToolContext) -> None:
+    assert "Open" in list_missing(context, has_terminal=False)
+    assert "Open" not in list_missing(replace(context, environ={**context.environ, "DISPLAY": "x"}))
+    wayland = {"PATH": context.environ["PATH"], "WAYLAND_DISPLAY": "wayland-0"}
+    assert "Open" not in list_missing(replace(context, environ=wayland))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is always a display")
+@pytest.mark.parametrize("environ", [{"DISPLAY": ":0", "PATH": "/none"}, {"DISPLAY": ""}, {}])
+def test_nothing_is_opened_without_a_display_or_an_opener(
+    context: ToolContext, environ: dict[str, str]
+) -> None:
+    without = replace(context, environ={"PATH": context.environ["PATH"], **environ})
+    assert "Open" in list_missing(without)
 
 
 @pytest.mark.parametrize(

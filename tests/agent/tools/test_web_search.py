@@ -59,12 +59,6 @@ def test_no_results_are_said(context: ToolContext, results: object) -> None:
     assert search(context, answer(results))[0] == "No results."
 
 
-def test_without_a_server_the_setting_is_named(context: ToolContext) -> None:
-    with pytest.raises(ToolError, match="no search server is configured") as caught:
-        search_web(WebSearchArguments("x"), context)
-    assert "code.search_url" in caught.value.hint
-
-
 @pytest.mark.parametrize(
     "page",
     [
