@@ -25,6 +25,7 @@ from cub.agent.events import Answer, Question, ResultSource, ToolEnd, ToolEvent,
 from cub.agent.explore_cache import CacheKey, ExploreCache
 from cub.agent.permission_rules import parse_rule
 from cub.agent.permissions import Decision, Permissions
+from cub.agent.rule_suggestions import suggest_rule
 from cub.agent.tools.tool import Tool, ToolContext, ToolOutput, find_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS, split_kept_text
@@ -220,7 +221,8 @@ class CallBatch:
         if decision.answer == "deny":
             yield self._refuse_job(job, decision.reason)
         elif decision.answer == "ask":
-            job.rule = ""
+            rule = suggest_rule(tool, job.call.arguments, toolbox.context)
+            job.rule = str(rule) if rule else ""
             answer = partial(self._report_answer, job.number)
             yield Question(job.call, text, decision.reason, job.rule, answer)
         else:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.agent.command_rules import denies_command
 from cub.agent.tools.http_get import parse_web_host
 from cub.agent.tools.tool import OUTSIDE_PREFIX, RuleKind, Tool, ToolContext
 from cub.agent.tools.toolset import SESSION_TOOLS, TOOLS
@@ -25,25 +25,6 @@ _DOMAIN = re.compile(r"domain:[\w.-]+", re.ASCII)
 _WILDCARD = re.compile(r"[*?\[\\]")
 _INNER_START = re.compile(r"[{,][/~]")
 _SPECIAL = re.compile(r"[*?\[\]\\]")
-# Whatever makes a shell run, read or write more than one program with its arguments, in quotes
-# too: to tell which quotes count is the shell's task, and every copy of it is wrong somewhere.
-_OPERATOR = re.compile(r"[;&|<>$`()\n\r]")
-_SEPARATOR = re.compile(r"[;&|`(){}\n]")
-_BLANKS = re.compile(r"[ \t]+")
-_REDIRECTION = re.compile(r"\d*[<>]+&?[ \t]*[^ \t\n;&|()<>`]*")
-_QUOTES = re.compile(r"\$?[\"']|\\")
-_RUNS_OUTPUT = re.compile(r"`|\$\(|\|")
-_ASSIGNMENT = re.compile(r"\w+(?:\[[^\]]*\])?\+?=", re.ASCII)
-# What a shell replaces, perhaps by nothing: variables, and the output of commands.
-_EXPANSION = re.compile(r"\$(?:\d|[A-Za-z_]\w*|\{[^{}]*\}|\([^()]*\)|[-@*#?$!])?|`[^`]*`", re.ASCII)
-# Words that have a command after them, with options between.
-_WRAPPERS = frozenset(
-    ("!", "if", "then", "elif", "else", "while", "until", "do", "time", "exec", "eval", "command",
-     "builtin", "coproc", "env", "sudo", "doas", "nohup", "nice", "timeout", "xargs", "-exec",
-     "-execdir", "sh", "bash", "zsh", "dash")
-)  # fmt: skip
-_PRINTERS = frozenset(("echo", "printf"))  # what they print may be run as a command
-_MAX_STARTS = 100
 # Hooks and settings of git run programs; cub's tasks are changed by its commands.
 _PROTECTED_FOLDERS = (".git", ".cub")
 
@@ -82,7 +63,7 @@ class PermissionRule(NamedTuple):
         return f"{self.tool}({self.pattern})" if self.pattern else self.tool
 
     def allows(self, target: CallTarget) -> bool:
-        """Return whether it certainly describes a call.
+        """Return whether it certainly describes a call, of a command with exactly its text.
 
         Without a pattern, or with a relative one, it describes no path outside of the project.
         """
@@ -90,7 +71,7 @@ class PermissionRule(NamedTuple):
             return False
         match target.tool.rule_kind:
             case "command":
-                return _allows_command(self.pattern, target.subject.strip())
+                return self.pattern in ("", target.subject.strip())
             case "path":
                 reaches_out = self.pattern.startswith(("/", "~"))
                 return bool(target.paths) and all(
@@ -111,14 +92,17 @@ class PermissionRule(NamedTuple):
             return True
         match target.tool.rule_kind:
             case "command":
-                parts = list_command_parts(target.subject)
-                return any(_matches_command(self.pattern, part) for part in parts)
+                return denies_command(self.pattern, target.subject)
             case "path":
                 return any(
                     self._matches_path(path, target.context, ignores_case=True)
                     for path in (*target.paths, *target.named_paths)
                 )
         return self._matches_host(target.subject)
+
+    def names(self, part: str) -> bool:
+        """Return whether its pattern has a part of a path literally, in whatever case."""
+        return not {*self.pattern.casefold().split("/")}.isdisjoint(part.casefold().split("/"))
 
     def _matches_host(self, url: str) -> bool:
         """Return whether an address has the domain's host, or one below it."""
@@ -187,41 +171,6 @@ def find_target(tool: Tool, call_arguments: JsonObject, context: ToolContext) ->
     return CallTarget(tool, subject, tuple(paths), tuple(named_paths), context)
 
 
-def list_command_parts(command: str) -> Iterator[str]:
-    """Yield a command and all that may be a command in it, also without quotes and expansions."""
-    yield command.strip()
-    text = _REDIRECTION.sub(" ", command.replace("\\\n", ""))
-    plain = _QUOTES.sub("", text)
-    wrappers = _WRAPPERS | _PRINTERS if _RUNS_OUTPUT.search(text) else _WRAPPERS
-    for variant in (text, plain, _EXPANSION.sub("", plain)):
-        for part in _SEPARATOR.split(variant):
-            yield from _list_starts(_BLANKS.sub(" ", part).strip(" ").split(" "), wrappers)
-
-
-def _list_starts(words: list[str], wrappers: Collection[str]) -> Iterator[str]:
-    """Yield a simple command without assignments in front, and what a wrapper in it may run."""
-    is_start, is_wrapped = True, False
-    for at, word in enumerate(words[:_MAX_STARTS]):
-        if is_start or is_wrapped:
-            yield " ".join(words[at:])
-            yield " ".join([word.rpartition("/")[2], *words[at + 1 :]])
-        is_wrapped = is_wrapped or word.rpartition("/")[2] in wrappers
-        is_start = is_start and _ASSIGNMENT.match(word) is not None
-
-
-def _allows_command(pattern: str, command: str) -> bool:
-    """Return whether a rule lets a command run; with operators only if it has the same text."""
-    if not pattern or pattern == command:
-        return True
-    return _OPERATOR.search(command) is None and _matches_command(pattern, command)
-
-
-def _matches_command(pattern: str, command: str) -> bool:
-    """Return whether a command has the pattern's form; ` *` at its end is for no argument, too."""
-    without = pattern.removesuffix(" *")
-    return fnmatchcase(command, pattern) or (without != pattern and fnmatchcase(command, without))
-
-
 def _explain_bad_pattern(tool: str, pattern: str, kind: RuleKind) -> str:
     """Say what a pattern should be; "" if it is right."""
     from cub.repomap.listing.file_listing import is_valid_ignore_pattern
@@ -244,11 +193,11 @@ def _make_absolute(pattern: str, context: ToolContext) -> str:
     As in a .gitignore, one without a slash holds at any depth.
     """
     if "/" not in pattern.rstrip("/") and not pattern.startswith(("/", "~")):
-        return f"{_escape(context.root)}/**/{pattern}"
+        return f"{escape_path(context.root)}/**/{pattern}"
     literal, rest = _split_pattern(pattern)
     if not pattern.startswith(("/", "~")):
         literal = f"{context.root}/{literal}"
-    return "/".join([_escape(context.resolve_path(literal)).rstrip("/"), *rest])
+    return "/".join([escape_path(context.resolve_path(literal)).rstrip("/"), *rest])
 
 
 def _split_pattern(pattern: str) -> tuple[str, list[str]]:
@@ -258,7 +207,8 @@ def _split_pattern(pattern: str) -> tuple[str, list[str]]:
     return "/".join(parts[:count]) or "/", parts[count:]
 
 
-def _escape(path: Path) -> str:
+def escape_path(path: Path) -> str:
+    """Return the pattern that is for this path alone."""
     return _SPECIAL.sub(r"\\\g<0>", path.as_posix())
 
 

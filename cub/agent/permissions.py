@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
+from cub.agent.command_rules import find_coverage, list_possible_files
 from cub.agent.permission_rules import CallTarget, PermissionRule, find_target, parse_rule
+from cub.agent.running_files import find_running_part
+from cub.agent.shell_commands import Redirection
+from cub.agent.tools.edit_file import EDIT
+from cub.agent.tools.read_file import READ
 from cub.agent.tools.tool import Tool, ToolContext, ToolEffect, ToolLimit
 from cub.agent.tools.tool_arguments import ToolError
 from cub.errors import CubError
@@ -48,21 +53,63 @@ class Permissions:
             return Decision("allow")
         if self.mode == "plan" and not tool.is_harmless:
             return Decision("deny", "the mode is plan: propose the change instead of making it")
-        if self.mode == "bypass" or any(rule.allows(target) for rule in self.allow):
-            return Decision("allow")
-        return self._decide_by_place(target)
+        return Decision("allow") if self.mode == "bypass" else self._decide_by_rules(target)
 
     def _explain_denial(self, target: CallTarget) -> str:
         """Return which rule or limit denies a call in every mode; "" if none does."""
-        for rule in self.deny:
-            if rule.denies(target):
-                return f"the rule {rule} denies it: find another way, or inform the user"
+        if rule := self._find_denial(target):
+            return f"the rule {rule} denies it: find another way, or inform the user"
         for limit in target.context.limits:
             if not _is_within(limit, target):
                 return f"{limit.owner} may use only: {', '.join(limit.tools) or 'no tools'}"
         return ""
 
-    def _decide_by_place(self, target: CallTarget) -> Decision:
+    def _decide_by_rules(self, target: CallTarget) -> Decision:
+        """Return what rules that allow, and the place, say of a call that no rule denies."""
+        running = self._find_running_part(target)
+        for rule in self.allow:
+            if rule.allows(target) and (not running or rule.names(running)):
+                return Decision("allow")
+        if target.tool.effect == "command":
+            return self._decide_command(target)
+        return self._decide_by_place(target, running)
+
+    def _find_denial(self, target: CallTarget) -> PermissionRule | None:
+        """Return a rule that denies a call, or a file that a command opens."""
+        targets = [target]
+        if target.tool.effect == "command" and self.deny:
+            files = list_possible_files(target.subject, target.context.folder)
+            targets += filter(None, (_find_file_target(file, target.context) for file in files))
+        return next((rule for rule in self.deny if any(map(rule.denies, targets))), None)
+
+    def _find_running_part(self, target: CallTarget) -> str:
+        """Return by which part of its path a file to edit runs uncalled; "" if it does not.
+
+        A session that may run any command could write it by a command.
+        """
+        root, path = target.context.root, next(iter(target.paths), None)
+        if target.tool.effect != "edit" or path is None or not path.is_relative_to(root):
+            return ""
+        if any(rule.tool == "Bash" and not rule.pattern for rule in self.allow):
+            return ""
+        return find_running_part(path.relative_to(root).as_posix())
+
+    def _decide_command(self, target: CallTarget) -> Decision:
+        """Allow a command line if rules cover its commands, and permit what its files are for."""
+        patterns = [rule.pattern for rule in self.allow if rule.tool in target.tool.rule_names]
+        coverage = find_coverage(target.subject, patterns, target.context.folder)
+        if coverage.obstacle:
+            return Decision("ask", coverage.obstacle)
+        context = replace(target.context, limits=())  # of tools: these files are the command's
+        for file in coverage.files:
+            tool = EDIT if file.is_write else READ
+            decision = self.decide(tool, {"file_path": file.path}, context)
+            if decision.answer != "allow":
+                use = "writes" if file.is_write else "reads"
+                return Decision("ask", f"the command {use} {file.path}: {decision.reason}")
+        return Decision("allow")
+
+    def _decide_by_place(self, target: CallTarget, running: str) -> Decision:
         effect = target.tool.effect
         outside = [path for path in target.paths if not target.is_inside(path)]
         if outside:
@@ -70,8 +117,10 @@ class Permissions:
             is_project = outside[0].is_relative_to(target.context.root)
             where = "in a directory of git or cub" if is_project else "outside of the project"
             return Decision("ask", f"{place} is {where}")
-        if effect == "read" or (effect == "edit" and self.mode == "accept-edits"):
+        if effect == "read" or (effect == "edit" and self.mode == "accept-edits" and not running):
             return Decision("allow")
+        if running:
+            return Decision("ask", f"{running} can run something without being called")
         return Decision("ask", f"no rule allows this call of {target.tool.name}")
 
 
@@ -81,9 +130,19 @@ def _is_within(limit: ToolLimit, target: CallTarget) -> bool:
     Names of tools that cub does not have are of no use, and no error.
     """
     tool = target.tool
-    rules = [text for text in limit.tools if text.partition("(")[0] == tool.name]
-    if tool.name in rules:
+    texts = [text for text in limit.tools if text.partition("(")[0] == tool.name]
+    if tool.name in texts:
         return True
     with suppress(CubError):
-        return any(parse_rule(text, {tool.name: tool}).allows(target) for text in rules)
+        rules = [parse_rule(text, {tool.name: tool}) for text in texts]
+        if tool.effect != "command":
+            return any(rule.allows(target) for rule in rules)
+        patterns = [rule.pattern for rule in rules]
+        return not find_coverage(target.subject, patterns, target.context.folder).obstacle
     return False
+
+
+def _find_file_target(file: Redirection, context: ToolContext) -> CallTarget | None:
+    with suppress(ToolError, OSError):
+        return find_target(EDIT if file.is_write else READ, {"file_path": file.path}, context)
+    return None

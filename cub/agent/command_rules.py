@@ -1,0 +1,298 @@
+"""Compare command lines with the patterns of rules such as `Bash(git diff *)`.
+
+A line is allowed if each simple command in it is, and denied if one may be. Both go by what the
+shell would run: without quotes, and through programs that run others.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from cub.agent.shell_commands import (
+    UNKNOWN,
+    UNKNOWN_TEXT,
+    CommandLine,
+    Redirection,
+    ShellCommand,
+    read_command_line,
+)
+from cub.agent.shell_programs import (
+    HARMLESS,
+    PRINTERS,
+    READERS,
+    SHELLS,
+    find_risks,
+    find_wrapper,
+    list_operands,
+    list_wrapped,
+    skip_options,
+)
+
+_MAX_DEPTH = 50  # of commands in commands
+_MAX_FILES = 200  # of a pattern such as *.py
+_MAX_FOLDERS = 8
+_ANY_UNKNOWN = re.compile(f"[{UNKNOWN}{UNKNOWN_TEXT}]")
+_NO_FILE = re.compile(r"/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+)")
+_NEEDS_QUOTES = re.compile(r"[\s'\"\\]")
+_KNOWN_OPTION = re.compile(r"-\d+|-[0rtvp]+|--preserve-status|--foreground|--no-run-if-empty")
+_SCRIPT_OPTION = re.compile(r"-[nErz]+|-F\S*")
+_RUNS_OUTPUT = frozenset(("xargs", "parallel", "eval", "source", ".", "at", "batch")) | SHELLS
+# Long spellings of options that are compared by their letters.
+_LETTERS = {
+    "rm": {"--recursive": "r", "-R": "r", "--force": "f", "--dir": "d", "--verbose": "v"},
+    "git": {"--force": "f", "--delete": "d"},
+    "chmod": {"--recursive": "R"},
+    "chown": {"--recursive": "R"},
+}
+
+
+class PossibleCommands(NamedTuple):
+    """Hold all that a line may run, commands in commands too, and the files that these open."""
+
+    commands: tuple[ShellCommand, ...]
+    files: tuple[Redirection, ...]
+
+
+class Coverage(NamedTuple):
+    """Say what keeps rules from allowing a line, "" for nothing, and what files it then opens."""
+
+    obstacle: str
+    files: tuple[Redirection, ...] = ()
+
+
+def matches_command(pattern: str, command: str) -> bool:
+    """Return whether a command has the pattern's form; ` *` at its end is for no argument, too."""
+    without = pattern.removesuffix(" *")
+    return fnmatchcase(command, pattern) or (without != pattern and fnmatchcase(command, without))
+
+
+def denies_command(pattern: str, text: str) -> bool:
+    """Return whether a line, or a command that it may run, has the pattern's form."""
+    return matches_command(pattern, text.strip()) or any(
+        _matches_options(pattern, command)
+        or any(matches_command(pattern, form) for form in _list_forms(command))
+        for command in find_possible_commands(text).commands
+    )
+
+
+def list_possible_files(text: str, folder: Path) -> list[Redirection]:
+    """Return the files that a line may open, as far as it names them."""
+    possible = find_possible_commands(text)
+    return list(_resolve_files(possible.files, possible.commands, folder))
+
+
+@lru_cache(maxsize=8)  # each rule asks
+def find_possible_commands(text: str) -> PossibleCommands:
+    """Return all that a line may run, also by `sudo`, `sh -c`, or a variable that is empty."""
+    commands, files = list[ShellCommand](), list[Redirection]()
+    waiting: deque[tuple[str | ShellCommand, int]] = deque([(text, 0)])
+    while waiting:
+        part, depth = waiting.popleft()
+        inner = list[str | ShellCommand]()
+        if isinstance(part, str):
+            line = read_command_line(part)
+            files += line.redirections
+            inner += [*line.commands, *_list_run_texts(line)]
+        else:
+            commands.append(part)
+            files += _list_files(part)
+            inner += _list_inner(part)
+        if depth < _MAX_DEPTH:
+            waiting.extend((one, depth + 1) for one in inner)
+    return PossibleCommands(tuple(commands), tuple(files))
+
+
+def find_coverage(text: str, patterns: Sequence[str], folder: Path) -> Coverage:
+    """Return whether rules allow a line: at least one command of it, and the others are harmless.
+
+    The files that it opens are for others to judge: those of its redirections, and those that a
+    program names which only reads, even if a rule allows that program.
+    """
+    line = read_command_line(text)
+    rulings = [_is_ruled(command, patterns) for command in line.commands]
+    if not any(rulings):
+        return Coverage("no rule allows this call of Bash")
+    if not line.is_certain:
+        return Coverage("no rule covers a command that only the shell understands")
+    files = list(line.redirections)
+    for command, is_ruled in zip(line.commands, rulings, strict=True):
+        if not is_ruled and not is_harmless(command):
+            return Coverage(f"no rule allows its part `{command.source}`")
+        reader = READERS.get(command.program)
+        if not is_ruled or (reader and reader.is_filter):
+            files += _list_files(command)
+    if unknown := next((file for file in files if _ANY_UNKNOWN.search(file.path)), None):
+        return Coverage(
+            f"only the shell knows which file it {'writes' if unknown.is_write else 'reads'}"
+        )
+    return Coverage("", tuple(_resolve_files(files, line.commands, folder)))
+
+
+def is_harmless(command: ShellCommand) -> bool:
+    """Return whether a command only prints, changes the folder, or reads files that it names."""
+    words, name = command.words, command.words[0]
+    if command.assignments:
+        return False
+    if pattern := HARMLESS.get(name):
+        return re.fullmatch(pattern, " ".join(words[1:]), re.DOTALL) is not None
+    if any(map(_ANY_UNKNOWN.search, words)) or find_risks(words):
+        return False
+    if name == "cd":
+        return len(words) == 2 and not words[1].startswith("-")
+    reader = READERS.get(name)
+    if reader is None or not reader.is_filter:
+        return False
+    scripts, _ = list_operands(words, reader)
+    options = (word for word in words[1:] if word.startswith("-"))
+    return not reader.scripts or (
+        bool(scripts)
+        and re.fullmatch(reader.scripts, scripts[0], re.DOTALL) is not None
+        and all(map(_SCRIPT_OPTION.fullmatch, options))
+    )
+
+
+def _is_ruled(command: ShellCommand | None, patterns: Sequence[str]) -> bool:
+    """Return whether a rule allows a command, or the one that it only delays or bounds."""
+    while command:
+        text = " ".join(map(_quote, (*command.assignments, *command.words)))
+        risks = find_risks(command.words)
+        for pattern in patterns:
+            is_named = matches_command(pattern, text) and risks <= {*pattern.split()}
+            if is_named or pattern == command.source:
+                return True
+        command = find_bounded_command(command)
+    return False
+
+
+def find_bounded_command(command: ShellCommand) -> ShellCommand | None:
+    """Return what a program such as `timeout` runs; None if it does more than to bound that."""
+    found = find_wrapper(command.words)
+    if found is None or not found[0].is_transparent or command.assignments:
+        return None
+    at, _ = skip_options(command.words, *found)
+    options = [word for word in command.words[found[1] : at] if word.startswith("-")]
+    with_value = found[0].options.split()
+    if at == len(command.words) or not all(
+        word in with_value or _KNOWN_OPTION.fullmatch(word) for word in options
+    ):
+        return None
+    rest = (UNKNOWN,) if command.words[0] == "xargs" else ()
+    return ShellCommand((*command.words[at:], *rest))
+
+
+def _quote(word: str) -> str:
+    """Return a word so that a blank in it does not make it two."""
+    return word if word and not _NEEDS_QUOTES.search(word) else repr(word)
+
+
+def _list_inner(command: ShellCommand) -> Iterator[str | ShellCommand]:
+    """Yield what a command may run of its arguments, whether variables are empty or not."""
+    variants = {command.words, _drop_unknown(command.words)}
+    for words in filter(None, variants):
+        for inner in list_wrapped(words):
+            if isinstance(inner, str):
+                yield inner
+            elif inner:
+                yield ShellCommand(tuple(inner))
+
+
+def _list_run_texts(line: CommandLine) -> Iterator[str]:
+    """Yield the texts that a shell of the line may read as commands."""
+    if not any(
+        command.program in _RUNS_OUTPUT
+        or _ANY_UNKNOWN.match(command.words[0])
+        or any(word in SHELLS for word in command.words)
+        for command in line.commands
+    ):
+        return
+    yield from line.inputs
+    for command in line.commands:
+        if command.program in PRINTERS:
+            yield " ".join(command.words[1:])
+
+
+def _drop_unknown(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(filter(None, (_ANY_UNKNOWN.sub("", word) for word in words)))
+
+
+def _list_forms(command: ShellCommand) -> Iterator[str]:
+    """Yield how a command may be written in a rule: with or without its folder and assignments."""
+    words = _drop_unknown(command.words)
+    if words:
+        yield " ".join(words)
+        yield " ".join([words[0].rpartition("/")[2], *words[1:]])
+    if command.assignments:
+        yield " ".join([*command.assignments, *words])
+    yield command.source
+
+
+def _matches_options(pattern: str, command: ShellCommand) -> bool:
+    """Return whether a command has all options of a pattern, in any order and spelling."""
+    words = _drop_unknown(command.words)
+    if not words or not (wanted := pattern.split()):
+        return False
+    words = (words[0].rpartition("/")[2], *words[1:])
+    options, operands = _split_options(wanted)
+    if not options or any("*" in option for option in options):
+        return False
+    actual, rest = _split_options(words)
+    return options <= actual and matches_command(" ".join(operands), " ".join(rest))
+
+
+def _split_options(words: Sequence[str]) -> tuple[set[str], list[str]]:
+    """Return the options, short ones as letters, and all other words."""
+    options, rest = set[str](), list[str]()
+    letters = _LETTERS.get(words[0], {})
+    for word in words:
+        if not word.startswith("-") or len(word) == 1:
+            rest.append(word)
+        elif word.startswith("--"):
+            full = next((one for one in letters if len(word) > 3 and one.startswith(word)), word)
+            options.add(letters.get(full, word))
+        elif len(word) <= 5:
+            options |= {letters.get(f"-{letter}", letter) for letter in word[1:]}
+        else:
+            options.add(word)
+    return options, rest
+
+
+def _list_files(command: ShellCommand) -> Iterator[Redirection]:
+    """Yield the files that a command names as such, by the table of programs that read files."""
+    words = command.words
+    if command.program == "cd" and len(words) == 2:
+        yield Redirection(words[1], is_write=False)
+    if reader := READERS.get(command.program):
+        is_write = reader.writes or (command.program == "sed" and "-i" in find_risks(words))
+        for path in list_operands(words, reader)[1]:
+            yield Redirection(path, is_write=False)
+            if is_write:
+                yield Redirection(path, is_write=True)
+
+
+def _resolve_files(
+    files: Sequence[Redirection], commands: Sequence[ShellCommand], folder: Path
+) -> Iterator[Redirection]:
+    """Yield files from each folder to which the line may change, and what their patterns match."""
+    folders = [""]
+    for command in commands:
+        if command.program == "cd" and len(command.words) == 2:
+            folders += [Path(one, command.words[1]).as_posix() for one in folders]
+            folders = folders[:_MAX_FOLDERS]
+    for path, is_write in dict.fromkeys(files):
+        if _NO_FILE.fullmatch(path):
+            continue
+        for name in dict.fromkeys(
+            path if path[0] in "/~" else Path(one, path).as_posix() for one in folders
+        ):
+            yield Redirection(name, is_write)
+            if glob.has_magic(name):
+                found = islice(glob.iglob(name, root_dir=folder), _MAX_FILES)  # noqa: PTH207 - as bash
+                yield from (Redirection(one, is_write) for one in found)
