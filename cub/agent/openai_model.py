@@ -34,6 +34,10 @@ from cub.tokens import TokenUsage
 _NO_REASONING_WITH_TOOLS = re.compile(r"gpt-(?:5\.[4-6]|6-(?:sol|luna))(?!.*(?:pro|codex))")
 _REASONING_TEXTS = ("reasoning_content", "reasoning")
 _REASONING_FIELDS = (*_REASONING_TEXTS, "reasoning_details", "extra_content")
+# Gemini refuses a reply whose first call is not signed; its documentation names this for replies
+# of other models.
+_WANTS_SIGNATURE = re.compile(r"gemini-(?:[3-9]|\d\d)(?!\d)")
+_NO_SIGNATURE = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 _STOP_REASONS: Mapping[str, StopReason] = {"length": "max_tokens", "content_filter": "refusal"}
 
 
@@ -47,13 +51,13 @@ class OpenAIModel(ServiceModel):
 
     def __init__(self, endpoint: ModelEndpoint) -> None:
         super().__init__(endpoint)
-        if self._thinks_without_tools and endpoint.effort not in ("", "none"):
+        if self._is_without_reasoning and endpoint.effort not in ("", "none"):
             message = f"{self.name} takes tools through OpenAI's chat API only without reasoning"
             hint = "unset `code.effort`, or choose another model"
             raise ModelError(message, "request", hint=hint)
 
     @property
-    def _thinks_without_tools(self) -> bool:
+    def _is_without_reasoning(self) -> bool:
         return self.is_vendor and bool(_NO_REASONING_WITH_TOOLS.match(self.name))
 
     @property
@@ -78,7 +82,7 @@ class OpenAIModel(ServiceModel):
         }
         if request.tools:
             body["tools"] = [_convert_tool(tool) for tool in request.tools]
-        effort = "none" if request.tools and self._thinks_without_tools else self.endpoint.effort
+        effort = "none" if request.tools and self._is_without_reasoning else self.endpoint.effort
         return {**body, "reasoning_effort": effort} if effort else body
 
     def read_reply(self, events: Iterator[JsonObject]) -> Iterator[ReplyEvent]:
@@ -252,6 +256,7 @@ def _convert_image(image: ImageBlock) -> JsonObject:
 
 
 def _convert_reply(message: Message, model: str) -> JsonObject:
+    """Return a reply with what the model attached to it; Gemini also wants it of other models."""
     pieces = [block.data for block in message.blocks if isinstance(block, ReasoningBlock)]
     reply: dict[str, Any] = {
         "role": "assistant",
@@ -268,4 +273,6 @@ def _convert_reply(message: Message, model: str) -> JsonObject:
             }
             for call in message.calls
         ]
+        if _WANTS_SIGNATURE.search(model):
+            reply["tool_calls"][0].setdefault("extra_content", _NO_SIGNATURE)
     return reply

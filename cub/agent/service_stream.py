@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -51,7 +51,7 @@ class ServiceModel(ABC):
         base_url = endpoint.base_url or self.vendor_url
         self.endpoint = endpoint._replace(base_url=base_url, key=endpoint.key.strip())
         require_key(self.endpoint, self.vendor_host, self.key_variable)
-        self._refused = list[Block]()
+        self._refused = dict[int, Block]()  # by their id(), which stays theirs in here
         self._takes_reasoning = True
 
     @property
@@ -101,45 +101,37 @@ class ServiceModel(ABC):
         If the service refuses the reasoning that it is sent back, the request is made once more
         without: it may be another account's, or something before it has changed.
         """
+        body = self._render_body(request)
         try:
-            yield from self._ask(request)
+            yield from self.read_reply(self._read_events(body))
         except ModelError as error:
-            if not self._forget_reasoning(request.messages, error):
+            if error.status not in (400, 422) or not _ABOUT_REASONING.search(error.message):
                 raise
-            yield from self._ask(request)
+            blocks = (block for message in request.messages for block in message.blocks)
+            self._refused |= {id(block): block for block in blocks}
+            shorter = self._render_body(request)
+            if shorter == body:
+                raise
+            self._takes_reasoning = not _UNKNOWN_FIELD.search(error.message)
+            yield from self.read_reply(self._read_events(shorter))
 
-    def _ask(self, request: ModelRequest) -> Iterator[ReplyEvent]:
+    def _render_body(self, request: ModelRequest) -> bytes:
+        """Return the body of a request; names of files may have bytes that UTF-8 can't have."""
         messages = [
             message._replace(blocks=tuple(self._select_blocks(message)))
             for message in request.messages
         ]
-        body = render_body(self.build_body(request._replace(messages=messages)))
-        return self.read_reply(self._read_events(body))
+        body = self.build_body(request._replace(messages=messages))
+        return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
     def _select_blocks(self, message: Message) -> Iterator[Block]:
         """Yield the blocks of a message, without reasoning that is not for this service."""
         for block in message.blocks:
-            if not _has_reasoning(block, self.name):
-                if not isinstance(block, ReasoningBlock):
-                    yield block
-            elif self._takes_reasoning and block not in self._refused:
-                yield block
-            elif isinstance(block, ToolCall):
+            is_taken = self._takes_reasoning and id(block) not in self._refused
+            if isinstance(block, ToolCall) and not is_taken:
                 yield block._replace(extra={})
-
-    def _forget_reasoning(self, messages: Sequence[Message], error: ModelError) -> bool:
-        """Stop sending reasoning if an error is about it; return whether there was any."""
-        if error.status not in (400, 422) or not _ABOUT_REASONING.search(error.message):
-            return False
-        sent = [
-            block
-            for message in messages
-            for block in self._select_blocks(message)
-            if _has_reasoning(block, self.name)
-        ]
-        self._refused += sent
-        self._takes_reasoning = not (sent and _UNKNOWN_FIELD.search(error.message))
-        return bool(sent)
+            elif not isinstance(block, ReasoningBlock) or (is_taken and block.model == self.name):
+                yield block
 
     def _read_events(self, body: bytes) -> Iterator[JsonObject]:
         """Yield the events of a reply.
@@ -173,18 +165,6 @@ class ServiceModel(ABC):
                 raise explain_connection(error, self.endpoint) from error
         if not is_complete:
             raise make_failure(self.endpoint, "ended its stream in the middle of a reply")
-
-
-def _has_reasoning(block: Block, model: str) -> bool:
-    """Return whether a block is, or a call has, something that a model wants back."""
-    if isinstance(block, ReasoningBlock):
-        return block.model == model
-    return isinstance(block, ToolCall) and model in block.extra
-
-
-def render_body(body: JsonObject) -> bytes:
-    """Return the body of a request; names of files may have bytes that UTF-8 can't have."""
-    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def make_tool_call(call_id: str, name: str, text: str, extra: JsonObject | None = None) -> ToolCall:

@@ -288,6 +288,25 @@ def test_the_vendor_takes_tools_of_new_models_only_without_reasoning(
             assert server.requests[0].body.get("reasoning_effort") == expected
 
 
+@pytest.mark.parametrize(
+    ("model", "is_marked"),
+    [("gemini-3.8-flash", True), ("google/gemini-4-argon", True), ("gemini-2.5-pro", False),
+     ("gpt-5", False)],
+)  # fmt: skip
+def test_calls_of_other_models_are_marked_for_gemini(model: str, is_marked: bool) -> None:
+    signed = {"extra_content": {"google": {"thought_signature": "c2ln"}}}
+    calls = (ToolCall("1", "Read", {}), ToolCall("2", "Read", {}))
+    own = (calls[0]._replace(extra={model: signed}), calls[1])
+    turns = [Message("assistant", calls), Message("assistant", own)]
+    with ModelServer() as server:
+        endpoint = ModelEndpoint(model, f"{server.url}/v1")
+        list(SERVICES["openai"].open(endpoint).stream_reply(make_request(*turns)))
+        messages = server.requests[0].body["messages"][1:]
+    found = [call.get("extra_content") for message in messages for call in message["tool_calls"]]
+    mark = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+    assert found == [mark if is_marked else None, None, signed["extra_content"], None]
+
+
 @pytest.mark.parametrize("effort", ["", "low", "max"])
 def test_an_effort_is_passed_on(effort: str) -> None:
     with ModelServer() as server:

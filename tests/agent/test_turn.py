@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
@@ -24,10 +25,13 @@ from tests.agent.doubles import (
     WordArguments,
     call,
     echo,
+    make_session,
     make_tool,
     make_toolbox,
     say,
 )
+from tests.agent.services import SERVICES
+from tests.model_server.faults import ModelServer, Reply
 
 TIMEOUT = 20
 REQUEST = ModelRequest("", (make_user_message("go"),), (), 100)
@@ -205,3 +209,36 @@ def test_a_stop_ends_a_running_command_and_keeps_its_result(tmp_path: Path) -> N
     _, turn = run(toolbox, call(("Bash", "a")))
     assert turn.is_cancelled
     assert turn.results[0].text == "ended by the stop"
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_what_a_model_thought_is_in_the_next_request(tmp_path: Path, service: str) -> None:
+    """A service that signs its reasoning, or refuses calls without it, gets back what it sent."""
+    first = {
+        "anthropic": [
+            {"type": "content_block_start", "content_block": {"type": "thinking", "thinking": ""}},
+            {"type": "content_block_delta", "delta": {"thinking": "Hm."}},
+            {"type": "content_block_delta", "delta": {"signature": "c2ln"}},
+            {"type": "content_block_stop"},
+            {"type": "content_block_start",
+             "content_block": {"type": "tool_use", "id": "1", "name": "Read"}},
+            {"type": "content_block_stop"},
+            {"type": "message_stop"},
+        ],
+        "openai": [
+            {"choices": [{"delta": {"reasoning_content": "Hm."}}]},
+            {"choices": [{"delta": {"tool_calls": [{"id": "1", "function": {"name": "Read"}}]},
+                          "finish_reason": "tool_calls"}]},
+        ],
+    }  # fmt: skip
+    body = "".join(f"data: {json.dumps(event)}\n\n" for event in first[service])
+    toolbox = make_toolbox(tmp_path, [make_tool("Read", echo)])
+    with ModelServer([Reply(body=body), Reply("Done.")]) as server:
+        session = make_session(toolbox, SERVICES[service].connect(server))
+        list(session.work_on("go"))
+        sent = server.requests[1].body["messages"][-2]
+    if service == "anthropic":
+        thinking = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+        assert sent["content"][0] == thinking
+    else:
+        assert sent["reasoning_content"] == "Hm."
