@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 from cub.actions.command_options import CodeOptions
 from cub.actions.context_scripts import make_text_reader
 from cub.actions.context_settings import find_untrusted_keys
+from cub.actions.session_checks import choose_gate, needs_checks, open_gate
 from cub.actions.subagent_sessions import SubagentSettings, add_subagents
 from cub.actions.tasks.stores import Stores
 from cub.agent.agent_definitions import load_agent_types
@@ -126,8 +127,10 @@ def prepare_session(
         add_skill_tool(session, subagents)
     if not surroundings.is_interactive:
         session.end_reviews.append(subagents)
+    gate, gate_warnings = open_gate(session, values, options)
+    session.end_reviews += [gate] if gate else []
     warnings = [w for w in layers.warnings if w not in project.config.warnings]
-    warnings += memory.warnings + reader.warnings
+    warnings += [*memory.warnings, *reader.warnings, *gate_warnings]
     return PreparedSession(
         session,
         subagents,
@@ -173,6 +176,8 @@ def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions)
         del rows["code.permissions"]
     if options.model:
         del rows["code.model"]
+    if needs_checks(choose_gate(values["code.gate"].value, options)):
+        rows["run.checks"] = values["run.checks"]
     hint = "`--trust` allows them for this run only"
     if error := find_untrusted_keys(stores, rows.values(), options.profile, hint):
         raise error

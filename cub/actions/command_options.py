@@ -97,6 +97,13 @@ class CodeOptions(ContextOptions):
     system_files: tuple[Path, ...] = option(
         "--append-system-prompt-file FILE", "Append FILE to the system prompt (repeatable).", ()
     )
+    eval: bool = option("--eval", "The same as --gate both.", False)
+    gate: Literal["none", "checks", "judges", "both"] | None = option(
+        "--gate",
+        "When the model has finished, run the project's checks, ask three judges (models), or "
+        "both, and continue with what they find.",
+        None,
+    )
     permissions: Literal["ask", "accept-edits", "plan", "bypass"] | None = option(
         "--permissions",
         "Choose what needs no approval: reading (ask), also edits (accept-edits), "

@@ -118,6 +118,11 @@ def replace_old_messages(messages: Sequence[Message], prompt: str, summary: str)
     return repair_conversation(drop_stale_reasoning(shortened, messages))
 
 
+def render_transcript(messages: Sequence[Message]) -> str:
+    """Return messages as a text, with the beginning and the end of each long block."""
+    return "".join(_iter_transcript(messages)).rstrip()
+
+
 def _iter_transcript(messages: Sequence[Message]) -> Iterator[str]:
     for message in messages:
         for block in message.blocks:

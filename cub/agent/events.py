@@ -10,9 +10,11 @@ from cub.agent.model import FailureKind, ReasoningDelta, StopReason, TextDelta
 from cub.tokens import TokenUsage
 
 # How a session may end. `error`: the model did not answer; `repetition`: it made the same call over
-# and over; `budget`: it cost more than it may; `empty`: it gave neither text nor a call, twice.
+# and over; `budget`: it cost more than it may; `empty`: it gave neither text nor a call, twice;
+# `gate`: the project's checks still fail.
 SessionEndReason = Literal[
     "end_turn", "max_tokens", "refusal", "cancelled", "max_turns", "budget", "repetition", "empty",
+    "gate",
     "error",
 ]  # fmt: skip
 ResultSource = Literal["tool", "cache", "denied", "cancelled"]
@@ -125,6 +127,39 @@ class SessionEnd(NamedTuple):
     kind: FailureKind | Literal[""] = ""
 
 
+class GateStart(NamedTuple):
+    """Say that a round of reviewing the end of the work begins, by how many judges."""
+
+    round: int
+    judges: int
+
+
+class GateCheck(NamedTuple):
+    """Hold what a check of the project says: nothing is worse, or what is, in one line."""
+
+    command: str
+    is_ok: bool
+    summary: str
+
+
+class GateVerdict(NamedTuple):
+    """Hold what a judge says; None for `is_complete` if it gave no verdict, for this reason."""
+
+    judge: str
+    is_complete: bool | None
+    reasoning: str
+    usage: TokenUsage = TokenUsage()
+    usd: float | None = None
+
+
+class GateEnd(NamedTuple):
+    """Say whether a round has accepted the work, and what the model is told if it has not."""
+
+    round: int
+    is_accepted: bool
+    request: str = ""
+
+
 class SubagentEvent(NamedTuple):
     """Hold what happens in a sub-agent, which has a name such as `Explore 2`."""
 
@@ -136,5 +171,6 @@ class SubagentEvent(NamedTuple):
 ToolEvent = SubagentEvent | Question
 SessionEvent = (
     TextDelta | ReasoningDelta | ReasoningBlock | ReplyText | RequestRetry | ToolStart | Question
-    | ToolEnd | SubagentEvent | TurnEnd | Compaction | CacheStatistics | SessionEnd
+    | ToolEnd | SubagentEvent | TurnEnd | GateStart | GateCheck | GateVerdict | GateEnd | Compaction
+    | CacheStatistics | SessionEnd
 )  # fmt: skip

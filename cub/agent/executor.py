@@ -31,6 +31,7 @@ from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS, split_kept_text
 from cub.errors import CubError
 from cub.masking import mask_text
+from cub.processes.command import StopRequest
 from cub.text import cut_middle, describe_os_error
 
 MAX_CONCURRENT = 8
@@ -54,13 +55,17 @@ class PathRules(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """Hold the tools of a session, by name, and all that decides whether and how they run."""
+    """Hold the tools of a session, by name, and all that decides whether and how they run.
+
+    `before_change` is called in the thread of each call that may change something, and may wait.
+    """
 
     tools: Mapping[str, Tool]
     context: ToolContext
     permissions: Permissions
     cache: ExploreCache
     rules: PathRules
+    before_change: Callable[[StopRequest], None] = lambda _: None
 
     def forget_results(self) -> None:
         """Note that the model no longer has the results of its calls before it."""
@@ -282,6 +287,8 @@ class CallBatch:
         output, is_error = ToolOutput(""), True
         try:
             assert job.execute is not None
+            if not (job.tool and job.tool.is_harmless):
+                self.toolbox.before_change(self.toolbox.context.stop)
             output = job.execute(replace(self.toolbox.context, send=self._send_event))
             is_error = False
         except CubError as error:

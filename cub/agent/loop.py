@@ -49,13 +49,23 @@ class SessionLimits(NamedTuple):
     max_turns: int | None = None
 
 
+class ReviewResult(NamedTuple):
+    """Hold what is left to do, "" for nothing, or why the work has failed, "" if it has not."""
+
+    request: str = ""
+    failure: str = ""
+
+
 class EndReview(Protocol):
     """Decide whether the work is over when the model says so."""
 
     def review_end(
-        self, session: AgentSession, prompt: str, /
-    ) -> Generator[SessionEvent, None, str]:
-        """Yield what happens meanwhile, and return what the model is told then; "" for the end."""
+        self, session: AgentSession, prompt: str, number: int, /
+    ) -> Generator[SessionEvent, None, ReviewResult]:
+        """Yield what happens in a review of the work on a prompt, and return what it says.
+
+        `number` is 1, and one more for each time that this review has found something to do.
+        """
 
 
 @dataclass(slots=True)
@@ -91,6 +101,12 @@ class AgentSession:
         yield self.toolbox.cache.statistics
         yield end
 
+    @property
+    def last_text(self) -> str:
+        """Return the text of the model's last reply."""
+        replies = (one for one in reversed(self.messages) if one.role == "assistant")
+        return next((reply.text for reply in replies), "")
+
     def close(self) -> None:
         """End what runs in the background, and close the connections of the models."""
         self.resources.close()
@@ -98,7 +114,7 @@ class AgentSession:
         self.small_model.close()
 
     def _run_turns(self, prompt: str) -> Generator[SessionEvent, None, SessionEnd]:
-        text = ""
+        text, rounds = "", Counter[int]()
         for number in count(1):
             if end := self._find_limit(number, text):
                 return end
@@ -108,10 +124,9 @@ class AgentSession:
             turn = yield from self._run_turn(number)
             text = turn.text or text
             if end := self._find_end(turn, text):
-                request = yield from self._review_end(end, prompt)
-                if not request:
+                end = yield from self._review_end(end, prompt, rounds)
+                if end:
                     return end
-                self.messages.append(make_user_message(request))
         raise AssertionError  # count() has no end
 
     def _run_turn(self, number: int) -> Generator[SessionEvent, None, Turn]:
@@ -157,16 +172,29 @@ class AgentSession:
                 return SessionEnd("repetition", text, message)
         return None if turn.calls else _end_with_reply(turn, text)
 
-    def _review_end(self, end: SessionEnd, prompt: str) -> Generator[SessionEvent, None, str]:
-        """Return why the work goes on although the model has ended it; "" if it does not."""
+    def _review_end(
+        self, end: SessionEnd, prompt: str, rounds: Counter[int]
+    ) -> Generator[SessionEvent, None, SessionEnd | None]:
+        """Return how the session ends; None if the model is told what is left to do.
+
+        `rounds` counts for each review how often it has found something.
+        """
         *_, asked, _, _ = self.messages  # before the reply and its results
         if end.reason == "empty" and TextBlock(_AFTER_EMPTY_REPLY) not in asked.blocks:
             yield RequestRetry(1, 0.0, "service", end.message)
-            return _AFTER_EMPTY_REPLY
-        for review in self.end_reviews if end.reason == "end_turn" else ():
-            if request := (yield from review.review_end(self, prompt)):
-                return request
-        return ""
+            self.messages.append(make_user_message(_AFTER_EMPTY_REPLY))
+            return None
+        for place, review in enumerate(self.end_reviews if end.reason == "end_turn" else ()):
+            result = yield from review.review_end(self, prompt, rounds[place] + 1)
+            if self.toolbox.context.stop.is_requested:
+                return SessionEnd("cancelled", end.text, "cancelled")
+            if result.failure:
+                return SessionEnd("gate", end.text, result.failure)
+            if result.request:
+                rounds[place] += 1
+                self.messages.append(make_user_message(result.request))
+                return None
+        return end
 
     def _count_repeats(self, turn: Turn) -> None:
         """Count how often calls have had the same result again since there was a new one.

@@ -20,6 +20,7 @@ def stream_with_retries(
     request: ModelRequest,
     wait: Callable[[float], bool],
     random: Callable[[], float],
+    max_retries: int = MAX_RETRIES,
 ) -> Iterator[ReplyEvent | RequestRetry]:
     """Yield a reply as it comes, and RequestRetry before the request is made again.
 
@@ -38,7 +39,7 @@ def stream_with_retries(
             if has_call:
                 yield ReplyEnd("tool_use")
                 return
-            if number > MAX_RETRIES or not error.is_retryable:
+            if number > max_retries or not error.is_retryable:
                 raise
             seconds = _choose_delay(error, number, random())
             retry = RequestRetry(number, seconds, error.kind, error.message)

@@ -12,7 +12,8 @@
             stop: end_turn              # or max_tokens, refusal; tool_use is what calls make it
 
 Of the conversations, the first one that fits the prompt is played, one reply for each request. A
-request without tools asks for a summary, and gets a short one.
+request without tools gets a short summary, unless the `when` of a conversation is in its system
+prompt: so judges can be played.
 """
 
 from __future__ import annotations
@@ -63,11 +64,12 @@ class ScriptedModel:
 
     def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
         """Yield the next reply. Raises ModelError if there is none."""
-        if not request.tools:
-            yield TextDelta(_SUMMARY)
-            yield ReplyEnd("end_turn")
-            return
-        reply = next(self._find_replies(request.messages[0].text), None)
+        if request.tools:
+            replies = self._find_replies(request.messages[0].text)
+        else:
+            summary = ScriptedReply(_SUMMARY)
+            replies = self._find_replies(request.system, is_named=True) or iter([summary])
+        reply = next(replies or iter(()), None)
         if reply is None:
             raise ModelError(f"{self.name} has no further reply", "request")
         if reply.text:
@@ -80,9 +82,17 @@ class ScriptedModel:
     def close(self) -> None:
         """Do nothing: there is no connection."""
 
-    def _find_replies(self, prompt: str) -> Iterator[ScriptedReply]:
+    def _find_replies(
+        self, prompt: str, *, is_named: bool = False
+    ) -> Iterator[ScriptedReply] | None:
+        """Return the replies of the first conversation that fits; None if there is none."""
         pairs = zip(self._conversations, self._replies, strict=True)
-        return next((replies for talk, replies in pairs if talk.when in prompt), iter(()))
+        fitting = (
+            replies
+            for talk, replies in pairs
+            if talk.when in prompt and (talk.when or not is_named)
+        )
+        return next(fitting, None)
 
 
 def load_scripted_model(path: Path, display_path: str) -> ScriptedModel:

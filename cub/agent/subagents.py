@@ -26,7 +26,7 @@ from cub.agent.events import (
     ToolStart,
     TurnEnd,
 )
-from cub.agent.loop import AgentSession
+from cub.agent.loop import AgentSession, ReviewResult
 from cub.agent.session_budget import SessionBudget
 from cub.agent.tools.tool import Tool, ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
@@ -132,7 +132,9 @@ class Subagents:
             for run in runs
         )
 
-    def review_end(self, session: AgentSession, _prompt: str) -> Generator[SessionEvent, None, str]:
+    def review_end(
+        self, session: AgentSession, _prompt: str, _number: int
+    ) -> Generator[SessionEvent, None, ReviewResult]:
         """Wait for the agents in the background, and return their answers, for the session to use.
 
         What they have used is told as the last turn of each.
@@ -142,7 +144,7 @@ class Subagents:
         for run in waited:
             usage = TurnEnd(run.turns, "end_turn", run.budget.usage, run.budget.usd, run.agent.name)
             yield SubagentEvent(run.name, usage)
-        return self.take_notices()
+        return ReviewResult(self.take_notices())
 
     def wait(self, stop: StopRequest) -> None:
         """Wait until no agent works in the background any more, or a stop is requested."""

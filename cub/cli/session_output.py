@@ -15,6 +15,10 @@ from cub.agent.conversation import ReasoningBlock
 from cub.agent.events import (
     CacheStatistics,
     Compaction,
+    GateCheck,
+    GateEnd,
+    GateStart,
+    GateVerdict,
     Question,
     ReplyText,
     RequestRetry,
@@ -113,6 +117,14 @@ def _describe_event(event: SessionEvent, *, is_debug: bool) -> Iterator[str]:
         yield f"  {event.agent}: {line}"
 
 
+def _describe_review(event: GateCheck | GateVerdict) -> str:
+    if isinstance(event, GateCheck):
+        state = "passed" if event.is_ok else "failed"
+        return f"check `{event.command}` {state}" + f": {event.summary}" * bool(event.summary)
+    words = {True: "complete", False: "not complete", None: "no verdict"}
+    return f"judge {event.judge}: {words[event.is_complete]}: {event.reasoning}"
+
+
 def _describe_own_event(event: SessionEvent, *, is_debug: bool) -> Iterator[str]:
     match event:
         case ToolStart():
@@ -125,6 +137,8 @@ def _describe_own_event(event: SessionEvent, *, is_debug: bool) -> Iterator[str]
             yield f"{event.reason}; retry {event.number} in {event.seconds:.0f} s"
         case Compaction(kind="auto"):
             yield f"summarized: {event.tokens_before:,} -> {event.tokens_after:,} tokens"
+        case GateCheck() | GateVerdict():
+            yield _describe_review(event)
         case TurnEnd() if is_debug:
             counts = ", ".join(f"{k} {v:,}" for k, v in event.usage._asdict().items() if v)
             price = "" if event.usd is None else f", ${event.usd:.4f}"
@@ -196,11 +210,31 @@ def _list_own_events(event: SessionEvent) -> Iterator[JsonTree]:
             yield from _list_usage_events(event.usage, event.usd)
             tokens = {"tokens_before": event.tokens_before, "tokens_after": event.tokens_after}
             yield {"type": "compaction", "kind": event.kind, **tokens}
+        case GateStart() | GateCheck() | GateVerdict() | GateEnd():
+            yield from _list_gate_events(event)
         case CacheStatistics():
             yield {"type": "cache", **event._asdict()}
         case SessionEnd():
             yield from _list_failure_events(event.kind, event.message)
             yield from _list_end_events(event)
+
+
+def _list_gate_events(
+    event: GateStart | GateCheck | GateVerdict | GateEnd,
+) -> Iterator[JsonTree]:
+    match event:
+        case GateStart():
+            yield {"type": "eval_start", "round": event.round, "judges": event.judges}
+        case GateCheck():
+            facts = {"command": event.command, "ok": event.is_ok, "text": event.summary}
+            yield {"type": "eval_check", **facts}
+        case GateVerdict():
+            yield from _list_usage_events(event.usage, event.usd)
+            facts = {"judge": event.judge, "complete": event.is_complete}
+            yield {"type": "eval_judge_verdict", **facts, "text": event.reasoning}
+        case GateEnd():
+            facts = {"round": event.round, "passed": event.is_accepted, "text": event.request}
+            yield {"type": "eval_complete", **facts}
 
 
 def _list_failure_events(kind: str, reason: str) -> Iterator[JsonTree]:

@@ -111,6 +111,9 @@ _ROWS = (
             "cub combines the lists of all configuration files.", is_collected=True),
     Setting("code.skill_dirs", "texts", [], "More directories with skills, besides .claude/skills "
             "and .agents/skills; relative to the project."),
+    Setting("code.gate", "choice", "none", "What reviews the work when the built-in agent has "
+            "finished: the project's checks, three judges, which are models, or both.",
+            ("none", "checks", "judges", "both")),
     Setting("code.search_url", "text", None, "The URL of a SearXNG server for WebSearch."),
     Setting("code.cache.enabled", "flag", True, "Whether results of Read, Glob, and Grep are "
             "reused."),

@@ -99,6 +99,25 @@ class FakeModel:
         self.replies.clear()
 
 
+Replies = Callable[[ModelRequest], Iterable[ReplyEvent]]
+
+
+class PromptModel:
+    """Answers each request by a function of it: agents ask at the same time."""
+
+    def __init__(self, reply: Replies, name: str = "main") -> None:
+        self.name, self.reply = name, reply
+        self.requests: list[ModelRequest] = []
+        self.is_closed = False
+
+    def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
+        self.requests.append(request)
+        yield from self.reply(request)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
 def say(text: str, end: ReplyEnd | None = None) -> list[Step]:
     return [TextDelta(text), end or ReplyEnd("end_turn")]
 

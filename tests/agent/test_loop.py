@@ -23,7 +23,7 @@ from cub.agent.events import (
     ToolEnd,
     TurnEnd,
 )
-from cub.agent.loop import MAX_REPEATS, AgentSession, SessionLimits
+from cub.agent.loop import MAX_REPEATS, AgentSession, ReviewResult, SessionLimits
 from cub.agent.model import ModelError, ReplyEnd, TextDelta
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.tokens import TokenUsage
@@ -306,10 +306,12 @@ class Reviewer:
         self.words = [*words]
         self.prompts: list[str] = []
 
-    def review_end(self, session: AgentSession, prompt: str) -> Generator[SessionEvent, None, str]:
-        self.prompts.append(prompt)
+    def review_end(
+        self, session: AgentSession, prompt: str, number: int
+    ) -> Generator[SessionEvent, None, ReviewResult]:
+        self.prompts.append(f"{prompt} {number}")
         yield session.toolbox.cache.statistics
-        return self.words.pop(0) if self.words else ""
+        return ReviewResult(self.words.pop(0) if self.words else "")
 
 
 def test_a_review_of_the_end_sends_the_model_back_to_work(tmp_path: Path) -> None:
@@ -322,7 +324,8 @@ def test_a_review_of_the_end_sends_the_model_back_to_work(tmp_path: Path) -> Non
     assert [m.text for m in session.messages if m.role == "user"] == [
         "the task", "Check it.", "And write it down.",
     ]  # fmt: skip
-    assert (first.prompts, second.prompts) == (["the task"] * 3, ["the task"] * 2)
+    assert first.prompts == ["the task 1", "the task 2", "the task 2"]
+    assert second.prompts == ["the task 1", "the task 2"]
 
 
 def test_an_end_that_is_none_is_not_reviewed(tmp_path: Path) -> None:

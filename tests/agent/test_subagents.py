@@ -28,6 +28,8 @@ from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.tokens import TokenUsage
 from tests.agent.doubles import (
     NamedRules,
+    PromptModel,
+    Replies,
     WordArguments,
     call,
     close_stops,
@@ -39,29 +41,12 @@ from tests.agent.doubles import (
 
 TIMEOUT = 20
 USED = TokenUsage(100, 10)
-Replies = Callable[[ModelRequest], list[ReplyEvent]]
 
 
 @pytest.fixture(autouse=True)
 def _close_stops() -> Iterator[None]:
     yield
     close_stops()
-
-
-class PromptModel:
-    """Answers each request by a function of it: agents ask at the same time."""
-
-    def __init__(self, reply: Replies, name: str = "main") -> None:
-        self.name, self.reply = name, reply
-        self.requests: list[ModelRequest] = []
-        self.is_closed = False
-
-    def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
-        self.requests.append(request)
-        yield from self.reply(request)
-
-    def close(self) -> None:
-        self.is_closed = True
 
 
 def delegate(*tasks: Mapping[str, object]) -> list[ReplyEvent]:

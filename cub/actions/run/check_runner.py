@@ -121,29 +121,10 @@ class CheckRunner:
     ) -> CheckResult:
         """Run a check in a place's tree of checks, to its end or to its time limit."""
         captured, text = self._run_command(place, place.checks, command, log, mark)
-        end, tail = captured.result, take_tail(text, _MAX_TAIL)
-        if end.cause:
-            return CheckResult(command, None, end.seconds, end.cause, tail=tail)
-        finds_no_test = reports_no_test(text)
-        totals = None if captured.left_out else count_tests(text)
-        if end.exit_code == 0:
-            return CheckResult(command, 0, end.seconds, finds_no_test=finds_no_test, totals=totals)
-        missing = find_missing_tool(text)
-        result = CheckResult(
-            command,
-            end.shell_exit_code,
-            end.seconds,
-            items=parse_output(text),
-            tail=tail,
-            whole=fingerprint_output(text),
-            passes=has_passing_test(text),
-            finds_no_test=finds_no_test,
-            reason=missing or find_reason(text),
-            lacks_program=bool(missing),
-            totals=totals,
-        )
+        result = read_check_result(command, captured, text)
         manifests = place.checks.tree / place.settings.prefix
-        return replace(result, lacks_program=self._lacks_program(result, text, manifests))
+        lacks_program = lacks_needed_program(result, text, manifests, self.environ)
+        return replace(result, lacks_program=lacks_program)
 
     def run_setup_command(
         self, place: Place, tree: TreeGit, command: str, log: BinaryIO | None, mark: str
@@ -173,21 +154,6 @@ class CheckRunner:
         if log:
             log.write(f"\n[exit {end.exit_code}, {end.seconds:.1f} s {end.cause}]\n".encode())
         return captured, _read_output(captured.out, tree)
-
-    def _lacks_program(self, check: CheckResult, text: str, manifests: Path) -> bool:
-        """Return whether a check can't work before something is installed.
-
-        That a module is missing which no manifest names is not such a case: it may be the task's
-        to write it.
-        """
-        if check.exit in NOT_RUN_EXIT_CODES:
-            missing = _NOT_FOUND.search(text)
-            name = missing[1] if missing else next(iter(check.command.split()), "")
-            return "/" not in name and shutil.which(name, path=self.environ.get("PATH")) is None
-        if check.lacks_program:
-            return True
-        has_collected = check.passes or any(item.kind != "error" for item in check.items)
-        return not has_collected and _names_any(manifests, find_missing_modules(text))
 
     def find_result(self, tree: str, command: str) -> CheckResult | None:
         """Return a check's stored result for the files of `tree`; None if there is none."""
@@ -227,6 +193,51 @@ class CheckRunner:
     def _cache_file(self, command: str) -> Path:
         name = blake2b(command.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
         return self.cache_folder / f"{name}.json"
+
+
+def read_check_result(command: str, captured: CapturedOutput, text: str) -> CheckResult:
+    """Return what a check's output, which is `text` without secrets, says of the project."""
+    end, tail = captured.result, take_tail(text, _MAX_TAIL)
+    if end.cause:
+        return CheckResult(command, None, end.seconds, end.cause, tail=tail)
+    finds_no_test = reports_no_test(text)
+    totals = None if captured.left_out else count_tests(text)
+    if end.exit_code == 0:
+        return CheckResult(command, 0, end.seconds, finds_no_test=finds_no_test, totals=totals)
+    missing = find_missing_tool(text)
+    return CheckResult(
+        command,
+        end.shell_exit_code,
+        end.seconds,
+        items=parse_output(text),
+        tail=tail,
+        whole=fingerprint_output(text),
+        passes=has_passing_test(text),
+        finds_no_test=finds_no_test,
+        reason=missing or find_reason(text),
+        lacks_program=bool(missing),
+        totals=totals,
+    )
+
+
+def lacks_needed_program(
+    check: CheckResult, text: str, manifests: Path, environ: Mapping[str, str]
+) -> bool:
+    """Return whether a check can't work before something is installed.
+
+    `manifests` is the folder of the project's. That a module is missing which none of them names
+    is not such a case: it may be the task's to write it.
+    """
+    if check.is_passing or check.cause:
+        return False
+    if check.exit in NOT_RUN_EXIT_CODES:
+        missing = _NOT_FOUND.search(text)
+        name = missing[1] if missing else next(iter(check.command.split()), "")
+        return "/" not in name and shutil.which(name, path=environ.get("PATH")) is None
+    if check.lacks_program:
+        return True
+    has_collected = check.passes or any(item.kind != "error" for item in check.items)
+    return not has_collected and _names_any(manifests, find_missing_modules(text))
 
 
 def identify_environment(command: str, folder: Path, environ: Mapping[str, str]) -> Iterator[str]:

@@ -190,7 +190,7 @@ def judge_by_checks(
         return Verdict(failures.INTERRUPTED, "the run was stopped")
     if failing := [comparison for comparison in checks if not comparison.is_ok]:
         repeats = failing[0].is_own and failing[0].repeats_baseline
-        reason = _describe_failed_check(failing[0], repeats=repeats)
+        reason = describe_failed_check(failing[0], repeats=repeats)
         return Verdict(failures.CHECKS_FAILED, reason, repeats_baseline=repeats)
     if not excuses and (reason := explain_not_mended(checks)):
         return Verdict(failures.NOT_MENDED, reason)
@@ -270,7 +270,8 @@ def _describe_exit(evidence: AttemptEvidence) -> str:
     return how + _append(error or evidence.last_error or evidence.summary)
 
 
-def _describe_failed_check(comparison: CheckComparison, *, repeats: bool) -> str:
+def describe_failed_check(comparison: CheckComparison, *, repeats: bool) -> str:
+    """Return what is wrong by a check, in one line; `repeats`: as it was before the attempt."""
     check = comparison.check
     if repeats:
         how = f"exit code {check.exit}" if check.exit is not None else "it does not end"

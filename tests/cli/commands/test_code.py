@@ -398,3 +398,59 @@ def test_a_skill_and_a_model_start_sub_agents_that_the_project_defines(
     assert "critic 1:   error: there is no tool 'Edit'" in done.err
     assert (project / "price.py").read_text() == "PRICE = 1\n"
     assert code("-p", "Ask the critic.").out == "The critic is happy.\n"
+
+
+PRICE_TEST = """\
+import unittest
+from price import PRICE
+
+class PriceTest(unittest.TestCase):
+    def test_price(self) -> None:
+        self.assertEqual(PRICE, 3)
+
+    def test_old_fault(self) -> None:
+        self.fail("as before")
+"""
+REVIEWED = """\
+    conversations:
+      - when: You judge whether
+        replies:
+          - text: '{"isComplete": true, "reasoning": "The price is right."}'
+          - text: '{"isComplete": true, "reasoning": "All of it."}'
+          - text: '{"isComplete": true, "reasoning": "That was meant."}'
+      - replies:
+          - calls: [{Read: {file_path: price.py}}]
+          - calls: [{Edit: {file_path: price.py, old_string: "3", new_string: "2"}}]
+          - text: Done.
+          - calls: [{Edit: {file_path: price.py, old_string: "2", new_string: "0 + 3"}}]
+          - text: Really done.
+"""
+
+
+def test_a_failing_check_goes_back_to_the_model_by_name_until_it_passes(
+    code: Callable[..., Result], project: Path
+) -> None:
+    (project / "price.py").write_text("PRICE = 3\n", encoding="utf-8")
+    (project / "test_price.py").write_text(PRICE_TEST, encoding="utf-8")
+    (project / "replies.yaml").write_text(dedent(REVIEWED), encoding="utf-8")
+    check = f"{sys.executable} -m unittest test_price"
+    configure(project, f"run: {{checks: ['{check}']}}\n")
+    assert code("-p", "Go.", "--eval", *EDIT).code == 1  # its checks are not trusted
+    done = code("-p", "Go.", "--eval", "--trust", *EDIT)
+    assert (done.code, done.out) == (0, "Really done.\n")
+    reviews = [line for line in done.err.splitlines() if line.startswith(("check ", "judge "))]
+    assert reviews == [
+        f"check `{check}` failed: test_price.PriceTest.test_price: AssertionError: 2 != 3 (new)",
+        f"check `{check}` passed: 1 known failure, no new one",
+        "judge Correctness: complete: The price is right.",
+        "judge Completeness: complete: All of it.",
+        "judge Goal Alignment: complete: That was meant.",
+    ]
+    (project / "replies.yaml").write_text(dedent(REVIEWED), encoding="utf-8")
+
+
+def test_checks_without_a_check_are_an_error(code: Callable[..., Result]) -> None:
+    done = code("-p", "Go.", "--gate", "checks")
+    assert done.code == 1
+    assert "no check can review the work: run.checks is empty" in done.err
+    assert "run.checks" in done.err.splitlines()[-1]

@@ -1,0 +1,151 @@
+"""Run the project's checks where a session of the built-in agent works, and compare them.
+
+What failed before the session, and in no new way since, is not held against it: the rule is that
+of `cub run`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Thread
+from typing import Any, Literal
+
+from cub.actions.command_options import CodeOptions
+from cub.actions.run.check_comparison import CheckComparison, compare_check
+from cub.actions.run.check_runner import CheckResult, lacks_needed_program, read_check_result
+from cub.actions.run.verdict import describe_failed_check
+from cub.actions.tasks.current_attempt import build_environment
+from cub.agent.gate import JUDGES, CheckReport, Gate
+from cub.agent.loop import AgentSession
+from cub.checks.terminal_text import to_plain_text
+from cub.edit.plan import PlanWarning
+from cub.errors import CubError
+from cub.masking import mask_text
+from cub.processes.command import StopRequest, TimeLimits, make_shell_command
+from cub.processes.runner import run_and_capture
+from cub.project.setting_kinds import parse_seconds
+
+GateChoice = Literal["none", "checks", "judges", "both"]
+_MAX_OUTPUT = 1_000_000  # bytes that are read
+_POLL_SECONDS = 0.1
+
+
+def choose_gate(configured: GateChoice, options: CodeOptions) -> GateChoice:
+    """Return what reviews the work: the options count before the configuration."""
+    return options.gate or ("both" if options.eval else configured)
+
+
+def needs_checks(choice: GateChoice) -> bool:
+    """Return whether checks of the project review the work."""
+    return choice in ("checks", "both")
+
+
+def open_gate(
+    session: AgentSession, values: Mapping[str, Any], options: CodeOptions
+) -> tuple[Gate | None, list[PlanWarning]]:
+    """Return what reviews the work of a session, None for nothing, and warnings.
+
+    Its checks run now, beside the session, which changes nothing until they are done. Raises
+    CubError if only checks are to decide, and there are none.
+    """
+    choice = choose_gate(values["code.gate"], options)
+    if choice == "none":
+        return None, []
+    judges = JUDGES if choice != "checks" else ()
+    commands = tuple(values["run.checks"]) if needs_checks(choice) else ()
+    if not commands:
+        hint = "set run.checks to the commands that must succeed, such as [pytest]"
+        if choice == "checks":
+            raise CubError("no check can review the work: run.checks is empty", hint=hint)
+        warning = PlanWarning("only judges review the work: run.checks is empty", "", hint=hint)
+        return Gate(None, judges), [warning] if choice == "both" else []
+    context = session.toolbox.context
+    limits = TimeLimits(parse_seconds(values["run.timeout"]), None)
+    environ = build_environment(values["run.hide_env"], context.environ)
+    # Python tells a changed module by its size and second: an edit may be faster.
+    environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    checks = SessionChecks(commands, context.root, environ, limits)
+    checks.start_baseline(session.resources.enter_context(context.stop.open_child()))
+    session.resources.callback(checks.end_baseline)
+    session.toolbox = replace(session.toolbox, before_change=checks.wait_for_baseline)
+    return Gate(checks, judges), []
+
+
+@dataclass(slots=True)
+class SessionChecks:
+    """Run `commands` in the project's folder: before the session changes a file, and at its end.
+
+    `own` are those that have to pass, whatever they said before.
+    """
+
+    commands: tuple[str, ...]
+    folder: Path
+    environ: Mapping[str, str]
+    limits: TimeLimits
+    own: tuple[str, ...] = ()
+    _before: dict[str, CheckResult] = field(default_factory=dict)
+    _baseline: tuple[Thread, StopRequest] | None = None
+
+    def start_baseline(self, stop: StopRequest) -> None:
+        """Run the checks beside the session, which changes nothing until they are done."""
+        thread = Thread(target=self._run_baseline, args=(stop,), daemon=True)
+        self._baseline = thread, stop
+        thread.start()
+
+    def end_baseline(self) -> None:
+        """End the checks that run beside the session."""
+        if self._baseline:
+            thread, stop = self._baseline
+            stop.request()
+            thread.join()
+
+    def wait_for_baseline(self, stop: StopRequest) -> None:
+        """Wait until it is known what the checks say of the files as they were."""
+        while self._baseline and self._baseline[0].is_alive() and not stop.is_requested:
+            self._baseline[0].join(_POLL_SECONDS)
+
+    def run_checks(self, stop: StopRequest) -> list[CheckReport]:
+        """Run all checks on the files as they are now, and return what they say of the work."""
+        self.wait_for_baseline(stop)
+        return [
+            _report_check(
+                compare_check(
+                    self._run_check(command, stop),
+                    self._before.get(command),
+                    is_own=command in self.own,
+                )
+            )
+            for command in self.commands
+            if not stop.is_requested
+        ]
+
+    def _run_baseline(self, stop: StopRequest) -> None:
+        for command in self.commands:
+            self._before[command] = self._run_check(command, stop)
+
+    def _run_check(self, command: str, stop: StopRequest) -> CheckResult:
+        process = make_shell_command(command, self.folder, self.environ)
+        captured = run_and_capture(process, self.limits, stop, _MAX_OUTPUT)
+        text = mask_text(to_plain_text(captured.out.decode("utf-8", "replace")))
+        result = read_check_result(command, captured, text)
+        lacks = lacks_needed_program(result, text, self.folder, self.environ)
+        return replace(result, lacks_program=lacks)
+
+
+def _report_check(comparison: CheckComparison) -> CheckReport:
+    """Return a check as a person and the model read it."""
+    check = comparison.check
+    repeats = comparison.is_own and comparison.repeats_baseline
+    if comparison.is_ok:
+        known = comparison.known_failure_count
+        summary = f"{known} known failure{'s' * (known != 1)}, no new one" if known else ""
+        return CheckReport(check.command, is_ok=True, summary=summary)
+    lines = [f"{item.where}: {item.message}".rstrip(": ") for item in comparison.new]
+    return CheckReport(
+        check.command,
+        is_ok=False,
+        summary=describe_failed_check(comparison, repeats=repeats),
+        details="\n".join([*lines[:20], check.tail]),
+    )

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cub.actions.session_checks import SessionChecks
+from cub.processes.command import StopRequest, TimeLimits
+
+# Prints a failing test for each line of the file, as pytest does, and fails if there is one.
+SCRIPT = """\
+import sys
+names = open("failing").read().split()
+print("=== short test summary info ===")
+for name in names:
+    print(f"FAILED test_a.py::{name} - assert {name}")
+print(f"==== {len(names)} failed, 3 passed in 0.1s ====")
+sys.exit(bool(names))
+"""
+
+
+@pytest.fixture
+def stop() -> Iterator[StopRequest]:
+    stop = StopRequest()
+    yield stop
+    stop.close()
+
+
+def make_checks(folder: Path, *own: str, seconds: float = 60) -> SessionChecks:
+    (folder / "check.py").write_text(SCRIPT)
+    command = f"{sys.executable} check.py"
+    own_commands = (command,) if own else ()
+    return SessionChecks((command,), folder, {}, TimeLimits(seconds, None), own_commands)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_ok", "summary"),
+    [
+        ("", "", True, ""),
+        ("", "x", False, "test_a.py::x: assert x"),
+        ("x", "x", True, "1 known failure, no new one"),
+        ("x y", "y", True, "1 known failure, no new one"),
+        ("x", "x y", False, "test_a.py::y: assert y (new)"),
+        ("x", "", True, ""),
+    ],
+)
+def test_what_failed_before_the_session_is_not_held_against_it(
+    tmp_path: Path, stop: StopRequest, before: str, after: str, is_ok: bool, summary: str
+) -> None:
+    checks = make_checks(tmp_path)
+    (tmp_path / "failing").write_text(before)
+    checks.start_baseline(stop)
+    checks.wait_for_baseline(stop)
+    (tmp_path / "failing").write_text(after)
+    (report,) = checks.run_checks(stop)
+    assert (report.is_ok, report.summary) == (is_ok, summary)
+
+
+def test_a_check_of_the_tasks_own_has_to_pass(tmp_path: Path, stop: StopRequest) -> None:
+    checks = make_checks(tmp_path, "own")
+    (tmp_path / "failing").write_text("x")
+    checks.start_baseline(stop)
+    (report,) = checks.run_checks(stop)
+    assert not report.is_ok
+    assert "failed in the same way before" in report.summary
+
+
+def test_a_check_that_does_not_end_is_a_failure(tmp_path: Path, stop: StopRequest) -> None:
+    checks = SessionChecks(("sleep 60",), tmp_path, {}, TimeLimits(0.2, None))
+    (report,) = checks.run_checks(stop)
+    assert report.summary == "sleep 60: still running after 0 s"
+
+
+def test_a_stop_ends_the_checks(tmp_path: Path, stop: StopRequest) -> None:
+    checks = SessionChecks(("sleep 60", "sleep 61"), tmp_path, {}, TimeLimits(None, None))
+    stop.request()
+    checks.start_baseline(stop)
+    checks.end_baseline()
+    assert checks.run_checks(stop) == []
