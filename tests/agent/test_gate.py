@@ -14,7 +14,7 @@ from cub.agent.events import (
     SessionEnd,
     SessionEvent,
 )
-from cub.agent.gate import JUDGES, CheckReport, Gate, Verdict, parse_verdict
+from cub.agent.gate import JUDGES, CheckReport, Gate, JudgeVerdict, parse_verdict
 from cub.agent.loop import AgentSession
 from cub.agent.model import ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
 from cub.processes.command import StopRequest
@@ -211,15 +211,15 @@ def test_a_stop_ends_a_review(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "verdict"),
     [
-        (YES, Verdict("j", True, "Fine.")),
-        (f"```json\n{NO}\n```", Verdict("j", False, "A bug.", ("Mend it.",))),
-        ('{"isComplete": false}', Verdict("j", False, "")),
-        ('{"isComplete": "true"}', Verdict("j", None, "the reply has no verdict")),
+        (YES, JudgeVerdict("j", True, "Fine.")),
+        (f"```json\n{NO}\n```", JudgeVerdict("j", False, "A bug.", ("Mend it.",))),
+        ('{"isComplete": false}', JudgeVerdict("j", False, "")),
+        ('{"isComplete": "true"}', JudgeVerdict("j", None, "the reply has no verdict")),
         ('{"isComplete": true, "refinementSuggestions": [1, " ", "x"]}',
-         Verdict("j", True, "", ("x",))),
-        ("", Verdict("j", None, "the reply has no verdict")),
-        ("}{", Verdict("j", None, "the reply has no verdict")),
+         JudgeVerdict("j", True, "", ("x",))),
+        ("", JudgeVerdict("j", None, "the reply has no verdict")),
+        ("}{", JudgeVerdict("j", None, "the reply has no verdict")),
     ],
 )  # fmt: skip
-def test_a_verdict_is_found_in_a_reply(text: str, verdict: Verdict) -> None:
+def test_a_verdict_is_found_in_a_reply(text: str, verdict: JudgeVerdict) -> None:
     assert parse_verdict("j", text) == verdict
