@@ -182,12 +182,15 @@ def _print_event(tree: JsonTree) -> None:
 
 def _list_json_events(event: SessionEvent) -> Iterator[JsonTree]:
     """Yield events of the protocol; calls of a sub-agent begin with its name."""
-    if not isinstance(event, SubagentEvent):
-        yield from _list_own_events(event)
-        return
-    for tree in _list_own_events(event.event):
-        is_call = tree["type"] in ("tool", "denied")
-        yield {**tree, "text": f"{event.agent}: {tree['text']}"} if is_call else tree
+    match event:
+        case SubagentEvent():
+            for tree in _list_own_events(event.event):
+                is_call = tree["type"] in ("tool", "denied")
+                yield {**tree, "text": f"{event.agent}: {tree['text']}"} if is_call else tree
+        case GateStart() | GateCheck() | GateVerdict() | GateEnd():
+            yield from _list_gate_events(event)
+        case _:
+            yield from _list_own_events(event)
 
 
 def _list_own_events(event: SessionEvent) -> Iterator[JsonTree]:
@@ -210,8 +213,6 @@ def _list_own_events(event: SessionEvent) -> Iterator[JsonTree]:
             yield from _list_usage_events(event.usage, event.usd)
             tokens = {"tokens_before": event.tokens_before, "tokens_after": event.tokens_after}
             yield {"type": "compaction", "kind": event.kind, **tokens}
-        case GateStart() | GateCheck() | GateVerdict() | GateEnd():
-            yield from _list_gate_events(event)
         case CacheStatistics():
             yield {"type": "cache", **event._asdict()}
         case SessionEnd():
