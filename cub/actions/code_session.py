@@ -114,6 +114,7 @@ def prepare_session(
     budget = SessionBudget(options.max_usd)
     system = render("code", skills=skills.describe_for_model(), **variables)
     session = AgentSession(model, small_model, toolbox, system, limits, budget=budget)
+    background_stop = _choose_background_stop(session, surroundings)
     subagents = add_subagents(
         session,
         SubagentSettings(
@@ -121,13 +122,13 @@ def prepare_session(
             lambda role: render("subagent", role=role, **variables),
             lambda name: load_model(name, settings, folder),
         ),
-        surroundings.stop,
+        background_stop,
     )
     if skills.for_model:
         add_skill_tool(session, subagents)
     if not surroundings.is_interactive:
         session.end_reviews.append(subagents)
-    gate, gate_warnings = open_gate(session, values, options)
+    gate, gate_warnings = open_gate(session, values, options, background_stop)
     session.end_reviews += [gate] if gate else []
     warnings = [w for w in layers.warnings if w not in project.config.warnings]
     warnings += [*memory.warnings, *reader.warnings, *gate_warnings]
@@ -140,6 +141,20 @@ def prepare_session(
         warnings,
         settings.choice,
     )
+
+
+def _choose_background_stop(
+    session: AgentSession, surroundings: SessionSurroundings
+) -> StopRequest:
+    """Return what ends work in the background before the session is closed.
+
+    Where a person sits, a stop ends a turn, and not what works beside it.
+    """
+    if not surroundings.is_interactive:
+        return surroundings.stop
+    stop = StopRequest()
+    session.resources.callback(stop.close)
+    return stop
 
 
 def _make_toolbox(

@@ -43,12 +43,12 @@ def needs_checks(choice: GateChoice) -> bool:
 
 
 def open_gate(
-    session: AgentSession, values: Mapping[str, Any], options: CodeOptions
+    session: AgentSession, values: Mapping[str, Any], options: CodeOptions, stop: StopRequest
 ) -> tuple[Gate | None, list[PlanWarning]]:
     """Return what reviews the work of a session, None for nothing, and warnings.
 
-    Its checks run now, beside the session, which changes nothing until they are done. Raises
-    CubError if only checks are to decide, and there are none.
+    Its checks run now, beside the session, which changes nothing until they are done or `stop` is
+    requested. Raises CubError if only checks are to decide, and there are none.
     """
     choice = choose_gate(values["code.gate"], options)
     if choice == "none":
@@ -67,7 +67,7 @@ def open_gate(
     # Python tells a changed module by its size and second: an edit may be faster.
     environ["PYTHONDONTWRITEBYTECODE"] = "1"
     checks = SessionChecks(commands, context.root, environ, limits)
-    checks.start_baseline(session.resources.enter_context(context.stop.open_child()))
+    checks.start_baseline(session.resources.enter_context(stop.open_child()))
     session.resources.callback(checks.end_baseline)
     session.toolbox = replace(session.toolbox, before_change=checks.wait_for_baseline)
     return Gate(checks, judges), []
