@@ -309,7 +309,8 @@ def test_a_hostile_model_damages_nothing(project: Path, cub: Cub) -> None:
     events: list[dict[str, Any]] = [json.loads(line) for line in done.out.splitlines()]
     results = [event["text"] for event in events if event["type"] == "tool_result"]
     assert results[0].startswith("not allowed: /etc/passwd is outside of the project")
-    assert "there is no tool 'Fly'" in results[1]  # it needs no thread, and ends first
+    # It needs no thread; the file may be read before the reply has come so far, or after.
+    assert any("there is no tool 'Fly'" in text for text in results[1:3])
     assert "JSON" in results[3]
     assert "managed section" in results[4]
     assert results[5].startswith("not allowed:")
