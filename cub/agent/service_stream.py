@@ -176,6 +176,8 @@ def make_tool_call(call_id: str, name: str, text: str, extra: JsonObject | None 
     call = ToolCall(call_id, name, {}, extra=extra or {})
     try:
         arguments = json.loads(text or "{}")
+        if isinstance(arguments, str):  # some models encode them twice
+            arguments = json.loads(arguments)
         # NaN can't be sent back, and half a surrogate pair can't be written to a file.
         json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:

@@ -547,6 +547,8 @@ def _receive_headers(listener: socket.socket) -> str:
 
 def test_the_fault_of_a_call_says_what_is_wrong() -> None:
     assert make_tool_call("1", "Read", '{"a": 1}') == ToolCall("1", "Read", {"a": 1})
+    assert make_tool_call("1", "Read", r'"{\"a\": 1}"') == ToolCall("1", "Read", {"a": 1})
+    assert make_tool_call("1", "Read", '"a"').fault.startswith("the arguments are not valid JSON")
     assert "line 1 column 7" in make_tool_call("1", "Read", '{"a": ').fault
 
 

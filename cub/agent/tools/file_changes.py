@@ -8,7 +8,7 @@ from typing import NamedTuple
 from cub.agent.tools.file_text import FileText, decode_file
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.agent.tools.tool_arguments import ToolError
-from cub.agent.tools.tool_text import join_bounded, make_valid_text
+from cub.agent.tools.tool_text import join_bounded, make_valid_text, quote_name
 from cub.edit.sections import list_section_lines
 from cub.edit.unified_diff import format_hunks
 from cub.files.single_file import read_single_file, replace_single_file
@@ -34,7 +34,7 @@ def open_edited_file(file_path: str, context: ToolContext) -> EditedFile:
     Raises ToolError if it is git's own, or one that the model doesn't know as it is now.
     """
     path = context.resolve_path(file_path)
-    name = make_valid_text(context.describe_path(path))
+    name = quote_name(context.describe_path(path))
     if ".git" in {part.casefold() for part in path.parts}:
         raise ToolError(f"{name} belongs to git", hint="use Bash to run git commands")
     before = read_single_file(path, name)

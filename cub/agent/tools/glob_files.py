@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import Annotated, NamedTuple
 
 from cub.agent.tools.project_files import (
@@ -12,7 +14,7 @@ from cub.agent.tools.project_files import (
 )
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import FOLDER_NAMES, ToolError
-from cub.agent.tools.tool_text import MAX_RESULT_CHARS, join_bounded, make_valid_text
+from cub.agent.tools.tool_text import MAX_RESULT_CHARS, join_bounded, quote_name
 
 _MAX_FILES = 200
 
@@ -31,21 +33,31 @@ def glob_files(arguments: GlobArguments, context: ToolContext) -> ToolOutput:
     folder = resolve_search_path(arguments.path, context)
     if not folder.is_dir():
         raise ToolError(f"{arguments.path} is not a directory")
-    is_match, name_file = compile_search_glob(arguments.pattern), name_found_files(folder, context)
-    files = [file for file in list_searched_files(folder, context) if is_match(file.path)]
-    files.sort(key=lambda file: -file.mtime_ns)
-    if not files:
+    is_match = compile_search_glob(arguments.pattern.rstrip("/"), folder)
+    name_file = name_found_files(folder, context)
+    files = sorted(list_searched_files(folder, context), key=lambda file: -file.mtime_ns)
+    paths = [file.path for file in files]
+    if arguments.pattern.endswith("/"):
+        paths = _list_folders(paths)
+    paths = [path for path in paths if is_match(path.rstrip("/"))]
+    if not paths:
         return ToolOutput("No file matches.")
-    lines = [make_valid_text(name_file(file.path)) for file in files[:_MAX_FILES]]
-    if len(files) > _MAX_FILES:
-        lines.append(f"… {len(files) - _MAX_FILES:,} more files: use a narrower pattern or path")
+    lines = [quote_name(name_file(path)) for path in paths[:_MAX_FILES]]
+    if len(paths) > _MAX_FILES:
+        lines.append(f"… {len(paths) - _MAX_FILES:,} more files: use a narrower pattern or path")
     return ToolOutput(join_bounded(lines, MAX_RESULT_CHARS, "… cut: use a narrower pattern"))
+
+
+def _list_folders(paths: Iterable[str]) -> list[str]:
+    """Return the directories above files, each with a slash at its end."""
+    parents = {parent for path in paths for parent in PurePosixPath(path).parents if parent.name}
+    return sorted(f"{parent}/" for parent in parents)
 
 
 GLOB = define_tool(
     "Glob",
     "Find files by a pattern of their paths, the newest first. Files that git ignores are left "
-    "out, unless path is an ignored directory.",
+    "out, unless path is an ignored directory. A pattern such as `*/` finds directories.",
     GlobArguments,
     glob_files,
     "read",

@@ -18,7 +18,7 @@ from cub.agent.tools.project_files import (
 )
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import FILE_NAMES, FOLDER_NAMES, UNLISTED, ToolError
-from cub.agent.tools.tool_text import MAX_RESULT_CHARS, cut_line, join_bounded, make_valid_text
+from cub.agent.tools.tool_text import MAX_RESULT_CHARS, cut_line, join_bounded, quote_name
 from cub.files.read_files import read_prefix
 
 _MAX_FILE_BYTES = 20 << 20
@@ -85,7 +85,7 @@ def _choose_paths(
         raise ToolError(f"{arguments.path} is not a regular file")
     if arguments.glob:
         at_any_depth = "" if "/" in arguments.glob else "**/"
-        is_match = compile_search_glob(at_any_depth + arguments.glob)
+        is_match = compile_search_glob(at_any_depth + arguments.glob, folder)
         files = [(path, size) for path, size in files if is_match(path)]
     if arguments.type:
         endings = _list_endings(arguments.type)
@@ -119,7 +119,7 @@ def _iter_output(
     name_file = name_found_files(folder, context)
     with closing(find_lines(query, folder, paths, context)) as hits:
         for number, (path, numbers) in enumerate(hits):
-            name = make_valid_text(name_file(path))
+            name = quote_name(name_file(path))
             if mode == "files_with_matches":
                 yield name
             elif mode == "count":

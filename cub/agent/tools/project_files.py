@@ -79,12 +79,12 @@ def name_found_files(folder: Path, context: ToolContext) -> Callable[[str], str]
     return lambda path: prefix + path
 
 
-def compile_search_glob(pattern: str) -> Callable[[str], bool]:
-    """Return a test of relative paths.
+def compile_search_glob(pattern: str, folder: Path) -> Callable[[str], bool]:
+    """Return a test of paths relative to `folder`; the pattern may begin with the folder.
 
     Raises ToolError for a pattern that leads elsewhere, or stands for too many.
     """
-    pattern = pattern.removeprefix("./")
+    pattern = pattern.removeprefix("./").removeprefix(f"{folder.as_posix()}/")
     if pattern.startswith(("/", "~")) or ".." in pattern.split("/"):
         raise ToolError("a glob pattern is relative", hint="pass the directory as path")
     if len(expand_braces([pattern])) > _MAX_ALTERNATIVES:

@@ -17,7 +17,7 @@ from cub.agent.conversation import ImageBlock
 from cub.agent.tools.file_text import FileText, decode_file
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import FILE_NAMES, ToolError
-from cub.agent.tools.tool_text import MAX_RESULT_CHARS, cut_line, join_bounded, make_valid_text
+from cub.agent.tools.tool_text import MAX_RESULT_CHARS, cut_line, join_bounded, quote_name
 from cub.files.read_files import describe_file_type, open_regular_file
 from cub.text import join_first, suggest_similar
 
@@ -46,7 +46,7 @@ def read_text_or_image(arguments: ReadArguments, context: ToolContext) -> ToolOu
     if arguments.offset < 0 or arguments.limit < 1:
         raise ToolError("offset and limit are at least 1")
     path = context.resolve_path(arguments.file_path)
-    name = make_valid_text(context.describe_path(path))
+    name = quote_name(context.describe_path(path))
     data = _read_bytes(path, name)
     media_type, text = _detect_image(data), decode_file(data)
     if media_type:
@@ -66,7 +66,9 @@ def _read_bytes(path: Path, name: str) -> bytes:
     except FileNotFoundError:
         raise ToolError(f"{name} does not exist", hint=_suggest_name(path)) from None
     if stat.S_ISDIR(status.st_mode):
-        raise ToolError(f"{name} is a directory", hint="use Glob to list its files")
+        raise ToolError(
+            f"{name} is a directory", hint=f"use Glob with the pattern * and the path {name}"
+        )
     if not stat.S_ISREG(status.st_mode):
         raise ToolError(f"{name} is {describe_file_type(status.st_mode)}, not a regular file")
     with os.fdopen(open_regular_file(os.fsencode(path)), "rb") as file:
@@ -86,7 +88,7 @@ def _suggest_name(path: Path) -> str:
     except OSError:
         return ""
     similar = suggest_similar(path.name, names)
-    return f"did you mean {make_valid_text(similar)}?" if similar else ""
+    return f"did you mean {quote_name(similar)}?" if similar else ""
 
 
 def _detect_image(data: bytes) -> str:

@@ -21,6 +21,7 @@ from cub.agent.tools.tool_arguments import (
     parse_arguments,
     rename_arguments,
 )
+from cub.agent.tools.tool_text import unquote_name
 from cub.json_values import JsonObject, get_text
 from cub.processes.command import StopRequest
 
@@ -80,11 +81,14 @@ class ToolContext:
     def resolve_path(self, text: str) -> Path:
         """Return the real path of what a model names: relative, absolute, or with `~`.
 
+        A name may be quoted as tools print it.
         Raises ToolError for what can't be a path.
         """
         if len(text) > _MAX_PATH_CHARS:  # what follows takes the square of it
             raise ToolError(f"a path has at most {_MAX_PATH_CHARS:,} characters")
-        if "\0" in text or _SURROGATE.search(text):
+        is_valid = not _SURROGATE.search(text)
+        text = unquote_name(text)
+        if "\0" in text or not is_valid:
             raise ToolError("a path has neither NUL nor a lone surrogate")
         path = Path(text)
         home = self.environ.get("HOME")

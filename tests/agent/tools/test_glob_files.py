@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from cub.agent.tools.edit_file import EDIT
 from cub.agent.tools.glob_files import GLOB
+from cub.agent.tools.grep import GREP
+from cub.agent.tools.read_file import READ
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError
 from tests.agent.tools.context import call, make_context
@@ -36,6 +39,37 @@ def test_a_pattern_is_relative_to_the_path(project: ToolContext) -> None:
     sub = make_context(project.root, project.root / "sub")
     assert glob(sub, "**/*.py") == ["c.py", "deep/d.py"]
     assert glob(sub, "*.ts", path="..") == [f"{project.root.as_posix()}/b.ts"]
+
+
+def test_a_pattern_may_begin_with_the_folder(project: ToolContext) -> None:
+    root = project.root.as_posix()
+    assert glob(project, f"{root}/sub/*.py") == ["sub/c.py"]
+    assert glob(project, f"{root}/sub/*.py", path="sub") == ["sub/c.py"]
+    with pytest.raises(ToolError, match="relative"):
+        glob(project, f"{root}/../*.py")
+    with pytest.raises(ToolError, match="relative"):
+        glob(project, f"{root}x/*.py")
+
+
+def test_a_slash_at_the_end_finds_folders(project: ToolContext) -> None:
+    assert glob(project, "*/") == [".hidden/", "sub/"]
+    assert glob(project, "**/d*/") == ["sub/deep/"]
+    assert glob(project, "*/", path="sub") == ["sub/deep/"]
+    assert glob(project, "none/") == ["No file matches."]
+
+
+@pytest.mark.parametrize("name", [b"a\nb.txt", b"caf\xe9.txt", b'"q"\t\\.txt'])
+def test_any_name_leads_read_to_its_file(tmp_path: Path, name: bytes) -> None:
+    context = make_context(tmp_path)
+    try:
+        Path(os.fsdecode(os.fsencode(context.root) + b"/" + name)).write_text("needle")
+    except OSError:
+        pytest.skip("this file system takes other names only")
+    (found,) = glob(context, "*.txt")
+    assert found == call(GREP, context, pattern="needle").text
+    assert call(READ, context, file_path=found).text == "1\tneedle"
+    call(EDIT, context, file_path=found, old_string="needle", new_string="thread")
+    assert call(READ, context, file_path=found).text == "1\tthread"
 
 
 def test_nothing_is_said(project: ToolContext) -> None:

@@ -1,20 +1,24 @@
 from __future__ import annotations
 
+import os
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.agent.tools.tool_text import split_kept_text
-
-LINES = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 20_000)), max_size=5)
+from cub.agent.tools.tool_text import quote_name, unquote_name
 
 
-@given(LINES)
-def test_a_kept_text_is_divided_at_line_endings_into_small_blocks(
-    lines: list[tuple[str, int]],
-) -> None:
-    text = "\n".join(letter * count for letter, count in lines)
-    blocks = split_kept_text(text)
-    assert all(len(block) <= 8_000 for block in blocks)
-    assert "".join(blocks).replace("\n", "") == text.replace("\n", "")
-    if all(count < 8_000 for _, count in lines):
-        assert "\n".join(blocks) == text
+@pytest.mark.parametrize("text", ["a", 'a"b', '"a"', '"', '""', r'"a\142"', "é\\", r'"a\012', ""])
+def test_a_name_without_odd_characters_stays(text: str) -> None:
+    assert quote_name(text) == text
+    assert unquote_name(text) == text
+
+
+@given(st.binary(max_size=20))
+def test_any_name_is_on_one_line_and_comes_back(data: bytes) -> None:
+    name = os.fsdecode(data)
+    quoted = quote_name(name)
+    assert bool(quoted.encode()) == bool(data)
+    assert "\n" not in quoted
+    assert unquote_name(quoted) == name
