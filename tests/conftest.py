@@ -112,6 +112,7 @@ def _caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as here:
         here.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
         here.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        here.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
 
 

@@ -45,8 +45,12 @@ def find_state_folder() -> Path:
 
 def find_project_state(root: Path) -> Path:
     """Return the folder for cub's state of the project at `root`, also if `root` is a link."""
-    name = blake2b(os.fsencode(os.path.realpath(root)), digest_size=12).hexdigest()
-    return find_state_folder() / "projects" / name
+    return find_state_folder() / "projects" / name_project_folder(root)
+
+
+def name_project_folder(root: Path) -> str:
+    """Return the name of a folder for the project at `root`, the same if `root` is a link."""
+    return blake2b(os.fsencode(os.path.realpath(root)), digest_size=12).hexdigest()
 
 
 def read_signed(path: Path) -> dict[str, Any]:

@@ -1,0 +1,305 @@
+"""A session's file loads up to its last whole turn, wherever it is cut, and has no secrets."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cub.agent.conversation import (
+    Block,
+    ImageBlock,
+    Message,
+    ReasoningBlock,
+    TextBlock,
+    ToolCall,
+    ToolResult,
+    make_user_message,
+)
+from cub.agent.session_file import (
+    MAX_HEADER,
+    SessionHeader,
+    SessionTotals,
+    SessionWriter,
+    encode_header,
+    read_session,
+    read_session_ends,
+)
+from cub.errors import CubError
+from cub.tokens import TokenUsage
+from tests.forked import ForkedFunction
+
+HEADER = SessionHeader("k3f9a7xq2m", "/home/ada/bakery", "src", "fake", "2026-11-28", "Bake it.")
+TURNS = 20
+CUTS = 100
+KEY = "sk-ant-api03-" + "aB3dE5gH7" * 11 + "AA"
+
+
+def totals(turns: int) -> SessionTotals:
+    return SessionTotals(f"2026-11-28T09:{turns:02}", turns, TokenUsage(turns, 1), turns / 8)
+
+
+def make_turn(number: int) -> list[Message]:
+    """A prompt, a call with its result, and an answer; each in words of its own."""
+    one = ToolCall(f"c{number}", "Read", {"file_path": f"{number}.py"})
+    result = ToolResult(f"c{number}", (TextBlock(f"line {number}\n" * 9),))
+    return [
+        make_user_message(f"prompt {number} — 面包"),
+        Message("assistant", (TextBlock("I look."), one)),
+        Message("user", (result,)),
+        Message("assistant", (TextBlock(f"answer {number}"),)),
+    ]
+
+
+def list_states(turns: int) -> list[list[Message]]:
+    """The conversation after each turn; in the middle, a summary takes the place of old turns."""
+    states, messages = list[list[Message]](), list[Message]()
+    for number in range(turns):
+        if number == turns // 2:
+            messages = [make_user_message("a summary"), *messages[-4:]]
+        messages = [*messages, *make_turn(number)]
+        states.append(messages)
+    return states
+
+
+def write_states(path: Path, write: Callable[[int, bytes], int] = os.write) -> None:
+    writer = SessionWriter(path, HEADER, write=write)
+    for number, state in enumerate(list_states(TURNS), 1):
+        writer.save(state, totals(number))
+    writer.close()
+
+
+def test_a_session_comes_back_with_its_totals(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    write_states(path)
+    saved = read_session(path)
+    assert saved == (HEADER, totals(TURNS), list_states(TURNS)[-1], [])
+    assert read_session_ends(path) == (HEADER, totals(TURNS))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def find_turn_ends(data: bytes) -> list[int]:
+    """Where the line of each turn ends; without its line feed it is whole as well."""
+    ends, end = [], 0
+    for line in data.splitlines(keepends=True):
+        end += len(line)
+        ends += [end - 1] if line.startswith(b'{"type":"messages"') else []
+    return ends
+
+
+def test_cut_at_any_byte_it_has_the_turns_that_are_whole(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    write_states(whole)
+    data, states = whole.read_bytes(), [[], *list_states(TURNS)]
+    ends = find_turn_ends(data)
+    assert len(ends) == TURNS
+    near = {end + step for end in ends for step in range(-2, 4) if end + step <= len(data)}
+    for size in sorted({*range(data.index(b"\n"), len(data), 29), *near}):
+        cut.write_bytes(data[:size])
+        turns = sum(end <= size for end in ends)
+        assert read_session(cut).messages == states[turns], size
+        assert turns - 1 <= read_session_ends(cut)[1].turns <= turns
+
+
+def test_a_cut_session_goes_on(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    write_states(whole)
+    data = whole.read_bytes()
+    after = [*list_states(TURNS)[-1], make_user_message("and now?")]
+    for size in range(data.index(b"\n"), len(data) + 1, 101):
+        cut.write_bytes(data[:size])
+        saved = read_session(cut)
+        writer = SessionWriter(cut, saved.header, saved.messages)
+        writer.open()
+        writer.save(after, totals(TURNS + 1))
+        writer.close()
+        assert cut.read_bytes().startswith(data[:size])
+        assert read_session(cut)[1:3] == (totals(TURNS + 1), after), size
+        assert read_session_ends(cut)[1] == totals(TURNS + 1)
+
+
+def kill_at(limit: int, path: Path) -> None:
+    """Write the session, and die by SIGKILL when so many bytes of it are on the disk."""
+    left = [limit]
+
+    def write(descriptor: int, data: bytes) -> int:
+        left[0] -= os.write(descriptor, data[: left[0]])
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return len(data)
+
+    write_states(path, write)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the process that dies is forked")
+def test_a_kill_costs_at_most_the_turn_that_is_being_written(tmp_path: Path) -> None:
+    write_states(tmp_path / "whole.jsonl")
+    data, states = (tmp_path / "whole.jsonl").read_bytes(), [[], *list_states(TURNS)]
+    start, ends = data.index(b"\n") + 1, find_turn_ends(data)
+    for number in range(CUTS):
+        limit = start + (len(data) - start) * number // (CUTS - 1)
+        path = tmp_path / f"{number}.jsonl"
+        with ForkedFunction(partial(kill_at, limit, path), os.environ) as process:
+            assert process.wait() == -signal.SIGKILL
+        assert path.read_bytes() == data[:limit]
+        assert read_session(path).messages == states[sum(end <= limit for end in ends)]
+
+
+_MESSAGES = st.lists(st.sampled_from([make_user_message(word) for word in "abc"]), max_size=6)
+
+
+@given(st.lists(_MESSAGES, max_size=6))
+def test_any_change_of_a_conversation_is_kept(states: list[list[Message]]) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "a.jsonl")
+        writer = SessionWriter(path, HEADER)
+        for state in [[make_user_message("go")], *states]:
+            writer.save(state, totals(1))
+            assert read_session(path).messages == state
+        writer.close()
+
+
+def save_message(path: Path, *blocks: Block) -> Message:
+    """Save a message of the model; return it as it comes back."""
+    writer = SessionWriter(path, HEADER)
+    writer.save([Message("assistant", blocks)], totals(1))
+    writer.close()
+    return read_session(path).messages[0]
+
+
+def test_secrets_are_masked_wherever_they_are(tmp_path: Path) -> None:
+    message = save_message(
+        tmp_path / "a.jsonl",
+        TextBlock(f"It is {KEY}."),
+        ToolCall("c", "Bash", {"command": ["run", {"key": f"login {KEY}"}]}),
+        ToolResult("c", (TextBlock(KEY),)),
+        ReasoningBlock("deepseek", f"Use {KEY}", {"reasoning_content": f"Use {KEY}"}),
+    )
+    assert message.blocks == (
+        TextBlock("It is [masked]."),
+        ToolCall("c", "Bash", {"command": ["run", {"key": "login [masked]"}]}),
+        ToolResult("c", (TextBlock("[masked]"),)),
+        ReasoningBlock("deepseek", "Use [masked]", {"reasoning_content": "Use [masked]"}),
+    )
+    assert KEY.encode() not in encode_header(HEADER._replace(prompt=f"Use {KEY}"))
+
+
+def test_images_and_what_a_service_wants_back_stay_as_they_are(tmp_path: Path) -> None:
+    blocks = (
+        ImageBlock("image/png", KEY),
+        ToolCall("c", "Read", {}, "", {"gemini": {"thought_signature": KEY}}),
+    )
+    assert save_message(tmp_path / "a.jsonl", *blocks).blocks == blocks
+
+
+def test_reasoning_that_is_bound_to_a_system_prompt_is_left_out(tmp_path: Path) -> None:
+    bound = ReasoningBlock("anthropic/claude-x", "Hm.", {"thinking": "Hm.", "signature": "x"})
+    assert save_message(tmp_path / "a.jsonl", bound, TextBlock("Yes.")).text == "Yes."
+    assert b"signature" not in (tmp_path / "a.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        HEADER._replace(prompt="Bake " * 10_000),
+        HEADER._replace(prompt="\x01" * 10_000),
+        HEADER._replace(root="/x" * 2_000, folder="y/" * 2_000, model="m" * 5_000),
+        HEADER._replace(root="\x01" * 4_000, folder="\x01" * 4_000, model="\x01" * 4_000),
+    ],
+    ids=["prompt", "control characters", "paths", "all"],
+)
+def test_the_first_line_has_at_most_4_kb(tmp_path: Path, header: SessionHeader) -> None:
+    writer = SessionWriter(tmp_path / "a.jsonl", header)
+    writer.save([make_user_message("go")], totals(0))
+    writer.close()
+    assert len(encode_header(header)) <= MAX_HEADER
+    found, _ = read_session_ends(tmp_path / "a.jsonl")
+    assert (found.id, found.started) == (HEADER.id, HEADER.started)
+    assert found.prompt == "" or header.prompt.startswith(found.prompt.rstrip("…"))
+
+
+def test_a_prompt_is_one_line() -> None:
+    assert b'"prompt":"a b"' in encode_header(HEADER._replace(prompt=" a\n\n b "))
+
+
+def test_a_full_disk_leaves_whole_lines_and_the_rest_follows(tmp_path: Path) -> None:
+    sizes = [10_000, 10, 10_000]
+
+    def write(descriptor: int, data: bytes) -> int:
+        return os.write(descriptor, data[: sizes.pop(0)])
+
+    path, states = tmp_path / "a.jsonl", list_states(3)
+    writer = SessionWriter(path, HEADER, write=write)
+    writer.save(states[0], totals(1))
+    before = path.read_bytes()
+    with pytest.raises(OSError, match="No space"):
+        writer.save(states[1], totals(2))
+    assert path.read_bytes() == before
+    writer.save(states[2], totals(3))
+    writer.close()
+    assert read_session(path)[1:] == (totals(3), states[2], [])
+
+
+def test_a_deleted_session_does_not_go_on_without_its_start(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    writer = SessionWriter(path, HEADER)
+    writer.save(make_turn(1), totals(1))
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        writer.save(make_turn(2), totals(2))
+    writer.close()
+    assert not path.exists()
+
+
+def test_one_process_at_a_time_works_on_a_session(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    first, second = SessionWriter(path, HEADER), SessionWriter(path, HEADER)
+    first.save(make_turn(1), totals(1))
+    with pytest.raises(CubError, match=f"session {HEADER.id} is open in another process"):
+        second.open()
+    first.close()
+    second.open()
+    second.close()
+
+
+def test_a_damaged_line_costs_itself(tmp_path: Path) -> None:
+    path, states = tmp_path / "a.jsonl", list_states(3)
+    writer = SessionWriter(path, HEADER)
+    for number, state in enumerate(states, 1):
+        writer.save(state, totals(number))
+    writer.close()
+    lines = path.read_bytes().split(b"\n")
+    lines[1] = b"\xff" + lines[1][1:]
+    path.write_bytes(b"\n".join(lines))
+    saved = read_session(path)
+    assert saved.damaged[0] == 2
+    assert saved.totals == totals(3)
+
+
+@pytest.mark.parametrize("line", [0, 1])
+def test_what_a_newer_cub_wrote_is_refused_with_its_line(tmp_path: Path, line: int) -> None:
+    path = tmp_path / "a.jsonl"
+    write_states(path)
+    lines = path.read_bytes().split(b"\n")
+    lines[line] = lines[line].replace(b'"v":1', b'"v":2', 1)
+    path.write_bytes(b"\n".join(lines))
+    with pytest.raises(CubError, match="a newer cub wrote this") as caught:
+        read_session(path)
+    assert (caught.value.where, caught.value.hint) == (f"{path}:{line + 1}", "update cub")
+
+
+@pytest.mark.parametrize("data", [b"", b"{}\n", b'{"v":1,"type":"x"}\n', b"\0" * 9_000])
+def test_another_file_is_not_a_session(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(data)
+    for read in (read_session, read_session_ends):
+        with pytest.raises(CubError, match="this is not a saved session"):
+            read(path)
