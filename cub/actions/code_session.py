@@ -31,6 +31,7 @@ from cub.agent.model_settings import (
 from cub.agent.permission_rules import compile_hidden_files, parse_rule
 from cub.agent.permissions import PermissionMode, Permissions
 from cub.agent.session_budget import SessionBudget
+from cub.agent.session_store import SessionRecorder, find_session_store
 from cub.agent.skill_invocation import SkillInvocation
 from cub.agent.skill_settings import load_configured_skills
 from cub.agent.skill_tool import add_skill_tool, work_on_skill
@@ -38,6 +39,7 @@ from cub.agent.subagents import Subagents
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.toolset import choose_tools
 from cub.edit.plan import PlanWarning
+from cub.errors import CubError
 from cub.processes.command import StopRequest
 from cub.project.allowed_rules import load_allowed_rules
 from cub.project.config_layers import ConfigValue, resolve_config
@@ -180,6 +182,35 @@ def _make_toolbox(
     )
     tools = choose_tools(context, has_terminal=surroundings.has_terminal)
     return Toolbox(tools, context, permissions, cache, memory)
+
+
+def open_recorder(
+    prepared: PreparedSession, prompt: str, session_id: str, *, is_saved: bool
+) -> tuple[SessionRecorder | None, list[PlanWarning]]:
+    """Return what saves a session, or None, and warnings; delete sessions that are too old.
+
+    The session gets the messages of the one with `session_id`, if that is not "". Raises CubError
+    if it can't be resumed; one that can't be saved only gets a warning.
+    """
+    days = prepared.values["code.session_days"].value
+    if not session_id and not (is_saved and days):
+        return None, []
+    try:
+        store = find_session_store(prepared.root)
+        if session_id:
+            recorder = store.resume(prepared.session, session_id)
+        else:
+            context = prepared.session.toolbox.context
+            folder = context.folder.relative_to(context.root).as_posix().removeprefix(".")
+            recorder = store.start(prepared.session, folder, prompt)
+        if days:
+            store.delete_old(days)
+    except CubError as error:
+        if session_id:
+            raise
+        message = f"the session is not saved: {error.message}"
+        return None, [PlanWarning(message, error.where, hint=error.hint)]
+    return recorder, recorder.warnings
 
 
 def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions) -> None:

@@ -76,6 +76,15 @@ class CodeOptions(ContextOptions):
         "Set the prompt; - reads stdin. Other text from stdin is appended.",
         None,
     )
+    continue_last: bool = option(
+        "--continue -c", "Continue the last session of this project.", False
+    )
+    resume: str | None = option(
+        "--resume -r [ID]",
+        "Continue this session; any unique start of its ID works. Without ID, you choose one.",
+        None,
+    )
+    no_save: bool = option("--no-save", "Don't save the session.", False)
     model: str = option(
         "--model NAME",
         "The model, such as openai/NAME or ollama/NAME. [default: by the key that is set]",

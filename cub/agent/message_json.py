@@ -18,7 +18,7 @@ from cub.agent.conversation import (
     ToolCall,
     ToolResult,
 )
-from cub.errors import CubError
+from cub.errors import NewerVersionError
 from cub.json_values import JsonObject
 
 MESSAGE_VERSION = 1
@@ -34,7 +34,7 @@ def write_message(message: Message) -> dict[str, Any]:
 def read_message(tree: JsonObject) -> Message:
     """Return the message that a tree is.
 
-    Raises CubError for one of a newer version, and ValueError, with the reason, for anything else.
+    Raises NewerVersionError for one of a newer version, and ValueError for anything else.
     """
     require_known_version(tree)
     role = _take(tree, "role", str)
@@ -45,11 +45,11 @@ def read_message(tree: JsonObject) -> Message:
 
 
 def require_known_version(tree: JsonObject) -> None:
-    """Raise CubError if a newer cub wrote this, and ValueError if its version is not a number."""
+    """Raise NewerVersionError if a newer cub wrote this, and ValueError without a version."""
     version = _take(tree, "v", int)
     if version > MESSAGE_VERSION:
-        what = f"a newer cub wrote this, in version {version}; this one reads {MESSAGE_VERSION}"
-        raise CubError(what, hint="update cub")
+        knows = f"knows {MESSAGE_VERSION}"
+        raise NewerVersionError("this was saved", f"format {version}", knows, where="")
 
 
 def _write_block(block: Block) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class ScriptedConversation(NamedTuple):
 
 
 class ScriptedModel:
-    """Play the conversation that fits the first prompt; a reply too many is an error.
+    """Play the conversation that fits the last prompt, or one before; a reply too many is an error.
 
     Sub-agents can have conversations of their own, as their prompts are others.
     """
@@ -65,7 +65,8 @@ class ScriptedModel:
     def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
         """Yield the next reply. Raises ModelError if there is none."""
         if request.tools:
-            replies = self._find_replies(request.messages[0].text)
+            prompts = (one.text for one in reversed(request.messages) if one.role == "user")
+            replies = next(filter(None, map(self._find_replies, filter(None, prompts))), None)
         else:
             summary = ScriptedReply(_SUMMARY)
             replies = self._find_replies(request.system, is_named=True) or iter([summary])

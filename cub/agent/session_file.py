@@ -8,6 +8,7 @@ ends of a file. Secrets are masked as in the ledger, and images stay as they are
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,9 +33,17 @@ from cub.agent.message_json import (
     write_message,
 )
 from cub.errors import CubError
-from cub.json_values import JsonObject, get_count, get_dollars, get_text, list_objects
+from cub.files.signed_state import make_private_folder
+from cub.json_values import (
+    JsonObject,
+    get_count,
+    get_dollars,
+    get_text,
+    list_objects,
+    parse_object,
+)
 from cub.masking import mask_text
-from cub.store.jsonl import decode_record, encode_record
+from cub.store.jsonl import encode_record
 from cub.text import cut_middle, truncate_text
 from cub.tokens import TokenUsage
 
@@ -84,22 +93,21 @@ def read_session(path: Path) -> SavedSession:
 
     Raises OSError, and CubError for a file that a newer cub wrote or that has no first line.
     """
-    messages, damaged, totals = list[Message](), list[int](), SessionTotals()
+    messages, damaged, last_totals = list[Message](), list[int](), b""
     with path.open("rb") as file:
         header = _parse_header(file.readline(), path)
         for number, line in enumerate(file, 2):
+            if line.startswith(_TOTALS_START) and line.endswith(b"}\n"):
+                last_totals = line  # the others need not be parsed
+                continue
             try:
-                tree = decode_record(line.rstrip())
-                if tree.get("type") == "totals":
-                    totals = _parse_totals(tree)
-                else:
-                    _apply_change(tree, messages)
+                _apply_change(_parse_line(line), messages)
             except ValueError:
                 damaged.append(number)
             except CubError as error:
                 where = f"{path.as_posix()}:{number}"
                 raise CubError(error.message, where=where, hint=error.hint) from None
-    return SavedSession(header, totals, messages, damaged)
+    return SavedSession(header, _parse_totals(last_totals), messages, damaged)
 
 
 def read_session_ends(path: Path) -> tuple[SessionHeader, SessionTotals]:
@@ -110,7 +118,7 @@ def read_session_ends(path: Path) -> tuple[SessionHeader, SessionTotals]:
             lines = _read_tail(file, size).split(b"\n")[:-1]  # the last one was not finished
             for line in reversed(lines):
                 if line.startswith(_TOTALS_START):
-                    return header, _parse_totals(decode_record(line))
+                    return header, _parse_totals(line)
     return header, SessionTotals(header.started)
 
 
@@ -122,7 +130,7 @@ def _read_tail(file: BinaryIO, size: int | None) -> bytes:
 
 def _parse_header(line: bytes, path: Path) -> SessionHeader:
     try:
-        tree = decode_record(line.rstrip())
+        tree = _parse_line(line)
         require_known_version(tree)
         if tree.get("type") == "session":
             return SessionHeader(*(get_text(tree, name) for name in SessionHeader._fields))
@@ -133,7 +141,19 @@ def _parse_header(line: bytes, path: Path) -> SessionHeader:
     raise CubError("this is not a saved session", where=f"{path.as_posix()}:1")
 
 
-def _parse_totals(tree: JsonObject) -> SessionTotals:
+def _parse_line(line: bytes) -> JsonObject:
+    """Return the object of a line. Raises ValueError: NaN and nesting are no fault here."""
+    try:
+        tree = json.loads(line)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    if not isinstance(tree, dict):
+        raise ValueError("not an object")  # noqa: TRY004 - of a line, not of an argument
+    return tree
+
+
+def _parse_totals(line: bytes) -> SessionTotals:
+    tree = parse_object(line)
     usage = TokenUsage(*(get_count(tree, "usage", name) for name in TokenUsage._fields))
     return SessionTotals(
         get_text(tree, "at"), get_count(tree, "turns"), usage, get_dollars(tree, "usd")
@@ -163,7 +183,7 @@ class SessionWriter:
     _descriptor: int | None = None
     _unsaved: bytes = b""
 
-    def open(self) -> None:
+    def reopen(self) -> None:
         """Open a file that exists. Raises OSError, and CubError if another process has it."""
         self._descriptor = self._open_locked(0)
 
@@ -199,6 +219,7 @@ class SessionWriter:
         """Add whole lines or nothing, also if the disk is full or a line before was cut."""
         start = b""
         if self._descriptor is None:
+            make_private_folder(self.path.parent)  # a cleanup deletes empty ones
             self._descriptor = self._open_locked(os.O_CREAT | os.O_EXCL)
         status = os.fstat(self._descriptor)
         if not status.st_nlink:

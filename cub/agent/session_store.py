@@ -44,6 +44,11 @@ class SessionSummary(NamedTuple):
     totals: SessionTotals
 
 
+def make_session_id() -> str:
+    """Return the id of a new session: short, easy to type, and never given twice."""
+    return encode_letters(token_bytes(8), _ID_LETTERS)
+
+
 def find_sessions_folder() -> Path:
     """Return this user's folder for sessions; on Linux `~/.local/share/cub/sessions`.
 
@@ -65,11 +70,6 @@ class SessionStore:
 
     root: Path
     folder: Path
-
-    @classmethod
-    def open(cls, root: Path) -> SessionStore:
-        """Return this user's store for a project. Raises CubError without a home directory."""
-        return cls(root, find_sessions_folder() / name_project_folder(root))
 
     def list_sessions(self) -> tuple[list[SessionSummary], list[PlanWarning]]:
         """Return the sessions, the last active one first; a file that is none is left out."""
@@ -135,7 +135,7 @@ class SessionStore:
 
     def start(self, session: AgentSession, folder: str, prompt: str) -> SessionRecorder:
         """Return what saves a new session; its file is made with the first message."""
-        session_id, root = encode_letters(token_bytes(8), _ID_LETTERS), self.root.as_posix()
+        session_id, root = make_session_id(), self.root.as_posix()
         header = SessionHeader(session_id, root, folder, session.model.name, utc_now(), prompt)
         try:
             make_private_folder(self.folder)
@@ -157,13 +157,18 @@ class SessionStore:
             raise
         writer.header, writer.messages = saved.header, saved.messages
         session.messages = repair_conversation(saved.messages)
-        return SessionRecorder(session, writer, saved.totals)
+        recorder = SessionRecorder(session, writer, saved.totals)
+        if saved.damaged:
+            lines = join_first(list(map(str, saved.damaged)), 3)
+            message = f"what line {lines} of the session had is lost: it was cut or changed"
+            recorder.warnings.append(PlanWarning(message, writer.path.as_posix()))
+        return recorder
 
     def _open_writer(self, session_id: str, problem: str) -> SessionWriter:
         path = self._get_path(session_id)
         writer = SessionWriter(path, SessionHeader(session_id))
         try:
-            writer.open()
+            writer.reopen()
         except OSError as error:
             raise make_os_error(error, path.as_posix(), problem) from error
         return writer
@@ -186,17 +191,23 @@ class SessionStore:
         return f"did you mean {' or '.join(near)}?" if near else "`cub code sessions` lists them"
 
 
+def find_session_store(root: Path) -> SessionStore:
+    """Return this user's store for a project. Raises CubError without a home directory."""
+    return SessionStore(root, find_sessions_folder() / name_project_folder(root))
+
+
 @dataclass(slots=True)
 class SessionRecorder:
     """Save a session while it runs; `base` are the totals that were saved before.
 
-    `warn` is told once that it can't be saved.
+    `warn` is told once that it can't be saved; `warnings` are about what was resumed.
     """
 
     session: AgentSession
     writer: SessionWriter
     base: SessionTotals = field(default_factory=SessionTotals)
     warn: Callable[[str], object] = lambda _: None
+    warnings: list[PlanWarning] = field(default_factory=list)
     _turns: int = 0
     _has_failed: bool = False
 

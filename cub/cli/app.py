@@ -9,7 +9,6 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from itertools import chain, pairwise
@@ -23,7 +22,7 @@ from cub import __version__
 from cub.cli import output
 from cub.cli.json_output import error_to_json
 from cub.cli.options import add_global_options
-from cub.cli.parameters import convert_plain_values, make_option
+from cub.cli.parameters import add_missing_values, convert_plain_values, make_option
 from cub.cli.terminal import configure_streams, discard_unwritten_output, get_help_width
 from cub.errors import CubError, InternalError
 from cub.files.lock import MessageSink, use_message_sink
@@ -38,6 +37,7 @@ COMMAND_GROUPS = {
     "Other": ("help", "version"),
 }
 COMMANDS = tuple(chain.from_iterable(COMMAND_GROUPS.values()))
+_SHELL_OPTIONS = _SHOW_OPTION, _INSTALL_OPTION = "--show-completion", "--install-completion"
 
 
 class _Context(typer.Context):
@@ -85,22 +85,8 @@ class LazyCommandGroup(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; the options for completion may come without a value."""
-        parsed: list[str] = super().parse_args(ctx, _add_missing_shell(args))
+        parsed: list[str] = super().parse_args(ctx, add_missing_values(args, _SHELL_OPTIONS))
         return parsed
-
-
-_SHOW_OPTION, _INSTALL_OPTION = "--show-completion", "--install-completion"
-
-
-def _add_missing_shell(arguments: Sequence[str]) -> list[str]:
-    """Return a command line in which both options have a value; "" stands for this shell."""
-    words: list[str] = []
-    for number, word in enumerate(arguments):
-        words.append(word)
-        following = next(iter(arguments[number + 1 :]), "-")
-        if word in (_SHOW_OPTION, _INSTALL_OPTION) and following.startswith("-"):
-            words.append("")
-    return words
 
 
 app = typer.Typer(

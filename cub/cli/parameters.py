@@ -5,7 +5,7 @@ Fields that are options are defined by `cub.actions.command_options.option`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -70,6 +70,17 @@ def _make_parameter(one: Any, kind: Any) -> Parameter:
         kind, default = GenericAlias(list, get_args(kind)[0]), []
     annotation = Annotated[kind, make_option(**one.metadata[OPTION])]
     return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def add_missing_values(arguments: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return a command line in which these options have a value; "" stands for a missing one."""
+    words: list[str] = []
+    for number, word in enumerate(arguments):
+        words.append(word)
+        following = next(iter(arguments[number + 1 :]), "-")
+        if word in options and following.startswith("-"):
+            words.append("")
+    return words
 
 
 def require_option_values(context: typer.Context) -> None:

@@ -6,7 +6,6 @@ passes over: `reasoning`, `tool_result`, `retry`, `compaction`, `cache` and `end
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from cub.agent.events import (
     TurnEnd,
 )
 from cub.agent.loop import AgentSession
+from cub.agent.session_store import make_session_id
 from cub.cli import output
 from cub.masking import mask_text
 from cub.tokens import TokenUsage
@@ -48,9 +48,11 @@ class _SummaryPrinter:
         self._turns = 0
         self._denied: list[str] = []
         self._last_text = ""
+        self._session_id = ""
 
-    def begin(self) -> None:
-        """Print nothing."""
+    def begin(self, session_id: str) -> None:
+        """Print nothing; note the session's id, "" if it is not saved."""
+        self._session_id = session_id
 
     def show(self, event: SessionEvent) -> None:
         """Print a line for a call or a retry; with debug, for all else."""
@@ -87,6 +89,7 @@ class _SummaryPrinter:
             "v": 1,
             "root": self._root.as_posix(),
             "result": end.text,
+            "session": self._session_id or None,
             "reason": end.reason,
             "message": end.message,
             "model": session.model.name,
@@ -152,9 +155,9 @@ def _describe_own_event(event: SessionEvent, *, is_debug: bool) -> Iterator[str]
 class _StreamPrinter:
     """Print an event a line."""
 
-    def begin(self) -> None:
-        """Print the session's id."""
-        _print_event({"type": "session", "id": str(uuid.uuid4())})
+    def begin(self, session_id: str) -> None:
+        """Print the session's id; a new one if it is "", as the session is not saved."""
+        _print_event({"type": "session", "id": session_id or make_session_id()})
 
     def show(self, event: SessionEvent) -> None:
         """Print what corresponds to an event."""

@@ -52,10 +52,10 @@ class BuiltinHarness(NativeHarness):
     def build_command(self, request: LaunchRequest) -> LaunchCommand:
         """Return the command for an attempt, with the prompt on its stdin.
 
-        The run has asked for trust already, and has run the context commands.
+        The run has asked for trust already, has run the context commands, and keeps the log.
         """
         argv = [sys.executable, "-I", "-c", _MAIN, str(_ROOT), "code"]
-        argv += ["--output-format", "stream-json", "--trust", "--no-context-exec"]
+        argv += ["--output-format", "stream-json", "--trust", "--no-context-exec", "--no-save"]
         argv += _OPTIONS[request.permissions]
         if model := self.choose_model(request):
             argv += ["--model", model]

@@ -28,9 +28,10 @@ ExecutableKind = Literal["command", "hook", "bootstrap", "agent file", "agent se
 _RUN_KEYS = ("checks", "harness", "permissions", "wrap", "notify", "hide_env", "accept_unverified",
          "known_failures", "allow_removed_tests", "protect", "place", "share", "setup",
          "writable")  # fmt: skip
-# Of `code`: where keys and texts are sent (a script as the model is commands), and what needs no
-# approval.
-_CODE_KEYS = ("model", "small_model", "base_url", "api_key", "search_url", "permissions", "allow")
+# Of `code`: where keys and texts are sent (a script as the model is commands), what needs no
+# approval, and when sessions of all projects are deleted.
+_CODE_KEYS = ("model", "small_model", "base_url", "api_key", "search_url", "permissions", "allow",
+              "session_days")  # fmt: skip
 _SCRIPTED = "scripted/"  # the replies of a file, which may call Bash
 _NAMED_SECTIONS = ("harnesses", "context_commands")
 

@@ -119,6 +119,8 @@ _ROWS = (
             "reused."),
     Setting("code.cache.size", "whole", 200, "How many results the cache keeps.", minimum=1),
     Setting("code.cache.ttl", "time", "30s", "How long a result of Glob or Grep is reused."),
+    Setting("code.session_days", "whole", 30, "After how many days without use a saved session "
+            "is deleted; 0 saves none."),
     Setting("code.debug", "flag", False, "Whether turns, retries, and tokens are shown on stderr."),
     Setting("harnesses.*.argv", "texts", [], "The command that starts the agent NAME."),
     Setting("harnesses.*.prompt", "choice", "stdin", "How the agent gets its prompt.",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.agent.conversation import ToolCall, make_user_message
+from cub.agent.conversation import Message, ToolCall, make_user_message
 from cub.agent.model import ModelError, ModelRequest, ReplyEnd, TextDelta, ToolDefinition
 from cub.agent.scripted_model import ScriptedModel, load_scripted_model
 from cub.errors import CubError
@@ -51,6 +51,21 @@ def test_replies_are_played_one_for_each_request(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no further reply") as caught:
         list(model.stream_reply(request("go")))
     assert not caught.value.is_retryable
+
+
+def test_the_last_prompt_decides_or_else_one_before(tmp_path: Path) -> None:
+    script = """\
+    conversations:
+      - {when: one, replies: [{text: First.}, {text: More.}]}
+      - {when: two, replies: [{text: Second.}]}
+    """
+    model, messages, texts = load(tmp_path, script), list[Message](), list[str]()
+    for prompt in ("one", "and?", "two"):
+        messages.append(make_user_message(prompt))
+        first, *_ = model.stream_reply(ModelRequest("", messages, TOOLS, 100))
+        assert isinstance(first, TextDelta)
+        texts.append(first.text)
+    assert texts == ["First.", "More.", "Second."]
 
 
 def test_the_first_conversation_that_fits_the_prompt_is_played(tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from cub.agent.conversation import Message, ToolCall, ToolResult, make_user_message
+from cub.agent.conversation import Message, ToolCall, make_user_message
 from cub.agent.events import ReplyText, SessionEnd
 from cub.agent.loop import AgentSession, SessionLimits
 from cub.agent.model import ModelError, ReplyEnd
 from cub.agent.session_file import SessionHeader
-from cub.agent.session_store import SessionRecorder, SessionStore
+from cub.agent.session_store import SessionRecorder, SessionStore, find_session_store
 from cub.errors import CubError
 from cub.tokens import TokenUsage
 from tests.agent.doubles import FakeModel, call, echo, make_session, make_tool, make_toolbox, say
@@ -106,7 +106,7 @@ def test_a_call_without_its_result_gets_one_when_the_session_is_resumed(
     session = fresh_session(store.root, say("Done."))
     work(store.resume(session, recorder.session_id), "Go on.")
     (request,) = session.model.requests  # type: ignore[attr-defined]
-    assert [isinstance(one, ToolResult) for one in request.messages[2].blocks] == [True]
+    assert [one.call_id for one in request.messages[2].results] == ["c"]
     assert store.read(recorder.session_id).messages == session.messages
 
 
@@ -238,6 +238,15 @@ def test_what_was_not_used_for_long_is_deleted_in_all_projects(
     assert not cafe.folder.exists()
 
 
+def test_a_cleanup_of_another_process_does_not_stop_a_session_from_being_saved(
+    store: SessionStore,
+) -> None:
+    recorder = store.start(fresh_session(store.root, say("Done.")), "", "Go.")
+    store.delete_old(30)
+    work(recorder, "Go.")
+    assert len(store.read(recorder.session_id).messages) == 2
+
+
 def age(path: Path, days: int) -> None:
     then = path.stat().st_mtime - days * DAY
     os.utime(path, (then, then))
@@ -249,7 +258,7 @@ def test_a_project_has_a_folder_of_its_own_in_the_data_directory(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     (tmp_path / "project").mkdir()
     (tmp_path / "link").symlink_to("project")
-    store = SessionStore.open(tmp_path / "project")
+    store = find_session_store(tmp_path / "project")
     assert store.folder.parent == tmp_path / "data/cub/sessions"
-    assert SessionStore.open(tmp_path / "link").folder == store.folder
-    assert SessionStore.open(tmp_path).folder != store.folder
+    assert find_session_store(tmp_path / "link").folder == store.folder
+    assert find_session_store(tmp_path).folder != store.folder

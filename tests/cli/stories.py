@@ -15,6 +15,16 @@ from cub.actions.run.check_comparison import CheckComparison, checks_to_json
 from cub.actions.run.check_runner import CheckResult
 from cub.actions.run.run_folders import START_FILE, RunFolder
 from cub.actions.run.run_status import AttemptRow, RunStatus
+from cub.agent.conversation import (
+    ImageBlock,
+    Message,
+    ReasoningBlock,
+    TextBlock,
+    ToolCall,
+    ToolResult,
+)
+from cub.agent.session_file import SessionHeader, SessionTotals, SessionWriter
+from cub.agent.session_store import find_session_store
 from cub.checks.failing_items import FailingItem
 from cub.cli.json_output import review_to_json
 from cub.store.ledger import Ledger
@@ -346,12 +356,28 @@ conversations:
 
 
 def _code(scene: Scene) -> None:
-    """A session in which a call is not allowed."""
+    """A session in which a call is not allowed, and what is left of it and of another one."""
     root = scene.project()
     write(root, "replies.yaml", CONVERSATION)
     words = ("code", "-p", "Make it.", "--model", "scripted/replies.yaml")
     done = call_cub([*words, "--output-format", "json"], cwd=root)
     scene.take("code", words, json.loads(done.out))
+    key = json.loads(done.out)["session"]
+    store = find_session_store(root)
+    writer = SessionWriter(store.folder / "other.jsonl", SessionHeader("other", root.as_posix()))
+    call = ToolCall("c", "Read", {}, "not JSON", {"gemini": {}})
+    result = ToolResult("c", (TextBlock("no"), ImageBlock("image/png", "")), is_error=True)
+    reasoning = ReasoningBlock("deepseek", "Hm.", {"reasoning_content": "Hm."})
+    blocks = (TextBlock("I look."), ImageBlock("image/png", ""), reasoning, call)
+    writer.save([Message("assistant", blocks), Message("user", (result,))], SessionTotals())
+    writer.close()
+    write(store.folder, "broken.jsonl", "{}\n")
+    listed = scene.json("sessions", root, "code", "sessions")
+    assert sorted(row["id"] for row in listed["sessions"]) == sorted([key, "other"])
+    scene.json("sessions", root, "code", "sessions", "list")
+    scene.json("session", root, "code", "sessions", "show", key)
+    scene.json("session", root, "code", "sessions", "show", "other")
+    scene.json("deleted-sessions", root, "code", "sessions", "delete", key, "--yes")
 
 
 def _trust(scene: Scene) -> None:
@@ -625,7 +651,9 @@ STORIES = {
     ),
     "prompt": _story(_prompt, "prompt"),
     "context": _story(_context, "context", "task-files"),
-    "code": _story(_code, "code"),
+    "code": _story(
+        _code, "code", "deleted-sessions", sessions="session warning", session="session"
+    ),
     "trust": _story(_trust, "trust"),
     "agents": _story(_agents, "agents", "agent-proofs", agents="warning"),
     "runs": _story(

@@ -92,7 +92,7 @@ def test_the_events_and_their_keys_are_those_that_are_printed(
         ReasoningDelta,
     }
     printer = choose_printer("stream-json", DOCS, is_debug=False)
-    printer.begin()
+    printer.begin("")
     for event in EVENTS:
         printer.show(event)
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

@@ -31,6 +31,7 @@ SHOWN = {
     "A context": "context",
     "Task files": "task-files",
     "A session of the built-in agent": "code",
+    "Sessions of the built-in agent": "sessions",
     "Trust": "trust",
     "Events": "events",
     "Runs": "runs",

@@ -16,7 +16,7 @@ def test_the_command_is_cub_code_with_the_contract_as_a_file(tmp_path: Path) -> 
     assert command.argv[:3] == (sys.executable, "-I", "-c")
     words = command.argv[5:]
     assert words == (
-        "code", "--output-format", "stream-json", "--trust", "--no-context-exec",
+        "code", "--output-format", "stream-json", "--trust", "--no-context-exec", "--no-save",
         "--permissions", "accept-edits", "--allow", "Bash",
         "--append-system-prompt-file", str(tmp_path / "system.md"),
     )  # fmt: skip

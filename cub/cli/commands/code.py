@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
+from typer.core import TyperGroup
 
 from cub.actions.command_options import CodeOptions
 from cub.cli import output
+from cub.cli.commands.code_sessions import app as sessions_app
+from cub.cli.commands.code_sessions import choose_session_id
 from cub.cli.context_exec import run_commands
 from cub.cli.options import get_directory
-from cub.cli.parameters import take_options
+from cub.cli.parameters import add_missing_values, take_options
 from cub.cli.stop_signals import handle_stop_signals
 from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.errors import UsageError
@@ -25,17 +28,31 @@ from cub.processes.command import StopRequest
 if TYPE_CHECKING:
     from cub.actions.code_session import PreparedSession
     from cub.actions.tasks.stores import Stores
-    from cub.agent.events import SessionEvent
+    from cub.agent.events import SessionEnd, SessionEvent
+    from cub.agent.session_store import SessionRecorder
     from cub.cli.session_output import SessionPrinter
 
-app = typer.Typer(add_completion=False)
+
+class _CodeCommands(TyperGroup):
+    """Take `--resume` without an id."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse arguments."""
+        parsed: list[str] = super().parse_args(ctx, add_missing_values(args, ("--resume", "-r")))
+        return parsed
+
+
+app = typer.Typer(
+    cls=_CodeCommands, add_completion=False, invoke_without_command=True, no_args_is_help=False
+)
+app.add_typer(sessions_app, name="sessions")
 
 
 _STOPPING = "stopping; a second signal exits immediately"
 _INTERRUPTED = 130
 
 
-@app.command()
+@app.callback()
 @take_options
 def code(context: typer.Context, options: CodeOptions) -> None:
     """Run the built-in agent on a prompt.
@@ -45,12 +62,16 @@ def code(context: typer.Context, options: CodeOptions) -> None:
 
     Example: cub code -p "Why does test_parse fail?"
     """
+    if context.invoked_subcommand:
+        return
     files = (read_file_argument(context, path) for path in options.system_files)
     file_texts = (data.decode("utf-8", "replace") for data in files)
     options = replace(options, system_texts=(*options.system_texts, *file_texts))
     prompt, piped = _read_prompt(options.prompt)
     stores = open_task_stores(context)
-    if code := _run_session(stores, get_directory(context), replace(options, prompt=prompt), piped):
+    options = replace(options, prompt=prompt)
+    session_id = choose_session_id(stores.root, options)
+    if code := _run_session(stores, get_directory(context), options, piped, session_id):
         raise typer.Exit(code)
 
 
@@ -73,11 +94,16 @@ def _read_prompt(prompt: str | None) -> tuple[str, str]:
     return texts[0], "".join(texts[1:])
 
 
-def _run_session(stores: Stores, directory: Path, options: CodeOptions, piped: str) -> int:
-    """Work on the prompt of the options, and return the exit code; `piped` is text after it."""
+def _run_session(
+    stores: Stores, directory: Path, options: CodeOptions, piped: str, session_id: str
+) -> int:
+    """Work on the prompt of the options, and return the exit code; `piped` is text after it.
+
+    The session goes on with the one of `session_id`, if that is not "".
+    """
     from datetime import UTC, datetime
 
-    from cub.actions.code_session import SessionSurroundings, prepare_session
+    from cub.actions.code_session import SessionSurroundings, open_recorder, prepare_session
     from cub.agent.skill_invocation import find_invocation
     from cub.agent.tools.command_environment import is_secret
     from cub.cli.session_output import choose_printer
@@ -103,31 +129,39 @@ def _run_session(stores: Stores, directory: Path, options: CodeOptions, piped: s
         events = prepared.work_on(text, invocation)
         is_debug = prepared.is_debug or options.debug
         printer = choose_printer(options.output_format, stores.root, is_debug=is_debug)
-        return _show_events(prepared, events, printer, stop)
+        is_saved, title = not options.no_save, options.prompt or ""
+        recorder, warnings = open_recorder(prepared, title, session_id, is_saved=is_saved)
+        output.print_warnings(warnings)
+        with closing(prepared.session), closing(recorder) if recorder else nullcontext():
+            end = _show_events(prepared, events, recorder, printer, stop)
+        printer.finish(prepared.session, end)
+    if end.reason == "cancelled":
+        return _INTERRUPTED
+    return 0 if end.reason == "end_turn" else 1
 
 
 def _show_events(
     prepared: PreparedSession,
     events: Iterable[SessionEvent],
+    recorder: SessionRecorder | None,
     printer: SessionPrinter,
     stop: StopRequest,
-) -> int:
+) -> SessionEnd:
+    """Show what happens in a session, and save it if there is what does so; return its end."""
     from cub.agent.events import Question, SessionEnd
     from cub.cli.questions import answer_question
     from cub.project.allowed_rules import add_allowed_rule
 
     end: SessionEnd | None = None
-    session = prepared.session
     save_rule = partial(add_allowed_rule, prepared.root)
-    printer.begin()
-    with closing(session):
-        for event in events:
-            printer.show(event)
-            if isinstance(event, Question):
-                answer_question(event, stop, save_rule)
-            end = event if isinstance(event, SessionEnd) else None
+    if recorder:
+        recorder.warn = output.print_message
+        events = recorder.record(events)
+    printer.begin(recorder.session_id if recorder else "")
+    for event in events:
+        printer.show(event)
+        if isinstance(event, Question):
+            answer_question(event, stop, save_rule)
+        end = event if isinstance(event, SessionEnd) else None
     assert end is not None
-    printer.finish(session, end)
-    if end.reason == "cancelled":
-        return _INTERRUPTED
-    return 0 if end.reason == "end_turn" else 1
+    return end

@@ -116,13 +116,24 @@ def _list_config_values(completion: CompletionPlace) -> Iterator[Candidate]:
         yield default, "the default"
 
 
-def _list_command_tasks(completion: CompletionPlace) -> Iterator[Candidate]:
+def _list_command_ids(completion: CompletionPlace) -> Iterator[Candidate]:
     command = completion.command_path[-1]
+    if "sessions" in completion.command_path:
+        return _list_sessions(completion)
     if command in _COMMANDS_ON_UNCLOSED:
         return _list_unclosed_tasks(completion)
     if command == "reopen":
         return _iter_tasks(completion, lambda task: task.status != "open" or task.is_deleted)
     return _iter_tasks(completion, lambda task: not task.is_deleted)
+
+
+def _list_sessions(completion: CompletionPlace) -> Iterator[Candidate]:
+    from cub.agent.session_store import find_session_store
+
+    with suppress(CubError):
+        for row in find_session_store(_find_root(completion)).list_sessions()[0]:
+            if row.header.id not in completion.arguments:
+                yield row.header.id, row.header.prompt
 
 
 def _list_unclosed_tasks(completion: CompletionPlace) -> Iterator[Candidate]:
@@ -239,6 +250,7 @@ OPTION_SOURCES: dict[str, ValueSource] = {
     "--parent": _list_parent_tasks,
     "--priority": [(str(number), about) for number, about in enumerate(_PRIORITIES)],
     "--profile": _list_profiles,
+    "--resume": _list_sessions,
     "--show-completion": _SHELLS,
     "--status": [
         *_make_candidates(STATUSES),
@@ -252,9 +264,9 @@ OPTION_SOURCES: dict[str, ValueSource] = {
 }
 # Arguments are found by their metavar.
 ARGUMENT_SOURCES: dict[str, ListValues] = {
-    "ID": _list_command_tasks,
+    "ID": _list_command_ids,
     "TASKFILE": _list_task_files,
-    "RUN|TASK": _list_command_tasks,
+    "RUN|TASK": _list_command_ids,
     "OTHER": _list_dependency_tasks,
     "KEY": _list_config_keys,
     "VALUE": _list_config_values,

@@ -1,0 +1,184 @@
+"""Run `cub code sessions`, and choose the session that `cub code` continues."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cub.actions.command_options import CodeOptions
+from cub.cli import output
+from cub.cli.options import Json, find_root
+from cub.cli.parameters import make_option, require_at_most_one
+from cub.cli.time_format import format_age, format_local_time
+from cub.errors import CubError, UsageError
+from cub.text import truncate_text
+
+if TYPE_CHECKING:
+    from cub.agent.session_file import SavedSession
+    from cub.agent.session_store import SessionStore, SessionSummary
+
+app = typer.Typer(add_completion=False, invoke_without_command=True, no_args_is_help=False)
+COLUMNS = ("id", "last active", "turns", "cost", "prompt")
+_MAX_PROMPT = 100  # characters in a table
+_MAX_OFFERED = 20  # sessions to choose from
+SessionId = Annotated[
+    str, typer.Argument(metavar="ID", help="The session, or any unique start of its ID.")
+]
+SessionIds = Annotated[
+    list[str], typer.Argument(metavar="ID...", help="Sessions, or unique starts of their IDs.")
+]
+
+
+@app.callback()
+def sessions(context: typer.Context, json: Json = False) -> None:
+    """List, show, and delete saved sessions.
+
+    Without a command, it lists the sessions of this project.
+
+    Example: cub code sessions
+    """
+    if context.invoked_subcommand is None:
+        _print_sessions(find_root(context), json=json)
+
+
+@app.command(name="list")
+def list_(context: typer.Context, json: Json = False) -> None:
+    """List the sessions of this project, the last active one first.
+
+    Example: cub code sessions list --json
+    """
+    _print_sessions(find_root(context), json=json)
+
+
+@app.command()
+def show(context: typer.Context, key: SessionId, json: Json = False) -> None:
+    """Show a session as Markdown.
+
+    Example: cub code sessions show k3f9a > session.md
+    """
+    from cub.agent.message_json import write_message
+    from cub.agent.session_markdown import format_session
+
+    store = _find_store(find_root(context))
+    saved = store.read(store.find_id(key))
+    if json:
+        row = session_to_json(saved)
+        tree = {"v": 1, "root": store.root.as_posix(), "session": row}
+        output.print_json({**tree, "messages": list(map(write_message, saved.messages))})
+        return
+    lines = format_session(saved.header, saved.totals, saved.messages)
+    text = "".join(f"{line}\n" for line in lines)
+    output.print_bytes(text.encode("utf-8", "replace"))
+
+
+@app.command()
+def delete(
+    context: typer.Context,
+    keys: SessionIds,
+    yes: Annotated[bool, make_option("--yes -y", "Don't ask before deleting.")] = False,
+    json: Json = False,
+) -> None:
+    """Delete sessions.
+
+    Example: cub code sessions delete k3f9a --yes
+    """
+    store = _find_store(find_root(context))
+    ids = list(dict.fromkeys(map(store.find_id, keys)))
+    if not yes:
+        _confirm_deletion(ids)
+    for session_id in ids:
+        store.delete(session_id)
+        if not json:
+            output.print_line(f"Deleted {session_id}")
+    if json:
+        output.print_json({"v": 1, "root": store.root.as_posix(), "deleted": ids})
+
+
+def choose_session_id(root: Path, options: CodeOptions) -> str:
+    """Return the id of the session to continue, "" for a new one; a person may have to choose."""
+    asked = {"--continue": options.continue_last, "--resume": options.resume is not None}
+    require_at_most_one({**asked, "--no-save": options.no_save})
+    if options.continue_last:
+        return _find_store(root).find_last_id()
+    if options.resume is None:
+        return ""
+    store = _find_store(root)
+    return store.find_id(options.resume) if options.resume.strip() else _ask_session(store)
+
+
+def _ask_session(store: SessionStore) -> str:
+    """Let the person at the terminal choose; UsageError, which lists all, if there is none."""
+    rows, _ = store.list_sessions()
+    if not rows:
+        return store.find_last_id()
+    cells = [format_session_row(row) for row in rows]
+    if not output.can_ask():
+        what = "--resume needs an ID, but stdin is not a terminal"
+        details = [f"{row[0]}  {row[1]}  {row[-1]}" for row in cells]
+        raise UsageError(what, hint="pass one of these, or --continue", details=details)
+    offered = cells[:_MAX_OFFERED]
+    for number, (_, active, *_, prompt) in enumerate(offered, 1):
+        output.print_message(f"{number:>3}  {active}  {prompt}")
+    numbers = [str(number) for number in range(1, len(offered) + 1)]
+    return rows[int(output.ask_choice("Which session?", numbers, "number")) - 1].header.id
+
+
+def _find_store(root: Path) -> SessionStore:
+    from cub.agent.session_store import find_session_store
+
+    return find_session_store(root)
+
+
+def _print_sessions(root: Path, *, json: bool) -> None:
+    from cub.cli.json_output import make_result
+
+    rows, warnings = _find_store(root).list_sessions()
+    if json:
+        found = list(map(session_to_json, rows))
+        output.print_json(make_result(root, warnings, sessions=found))
+        return
+    output.print_warnings(warnings)
+    if rows:
+        output.print_table(COLUMNS, list(map(format_session_row, rows)), prose=("prompt",))
+    else:
+        output.print_message("No sessions of this project yet.")
+
+
+def _confirm_deletion(ids: Sequence[str]) -> None:
+    """Ask the person at the terminal. Raises UsageError if there is none, CubError for a no."""
+    if not sys.stdin.isatty():
+        what = f"deleting {', '.join(ids)} needs confirmation, but stdin is not a terminal"
+        raise UsageError(what, hint="pass --yes")
+    which = f"session {ids[0]}" if len(ids) == 1 else f"{len(ids):,} sessions"
+    if not output.ask_confirmation(f"Delete {which}?"):
+        raise CubError("nothing was deleted")
+
+
+def format_session_row(row: SessionSummary) -> tuple[str, ...]:
+    """Return a row of the table of sessions."""
+    totals, now = row.totals, datetime.now(UTC)
+    active = format_age(totals.at, now) or format_local_time(totals.at, "%Y-%m-%d")
+    cost = "not known" if totals.usd is None else f"${totals.usd:,.2f}"
+    prompt = row.header.prompt
+    return row.header.id, active, f"{totals.turns:,}", cost, truncate_text(prompt, _MAX_PROMPT)
+
+
+def session_to_json(row: SessionSummary | SavedSession) -> dict[str, Any]:
+    """Return what a list has of a session."""
+    header, totals = row.header, row.totals
+    return {
+        "id": header.id,
+        "folder": header.folder,
+        "model": header.model,
+        "started": header.started,
+        "active": totals.at,
+        "prompt": header.prompt,
+        "turns": totals.turns,
+        "tokens": totals.usage._asdict() if any(totals.usage) else None,
+        "usd": totals.usd,
+    }
