@@ -38,6 +38,7 @@ from cub.agent.shell_programs import (
 
 _MAX_DEPTH = 50  # of commands in commands
 _MAX_FILES = 200  # of a pattern such as *.py
+_MAX_WILD_PARTS = 2  # of a path: more of them may search the whole disk
 _MAX_FOLDERS = 8
 _ANY_UNKNOWN = re.compile(f"[{UNKNOWN}{UNKNOWN_TEXT}]")
 _NO_FILE = re.compile(r"/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+)")
@@ -141,8 +142,8 @@ def is_harmless(command: ShellCommand) -> bool:
     words, name = command.words, command.words[0]
     if command.assignments:
         return False
-    if pattern := HARMLESS.get(name):
-        return re.fullmatch(pattern, " ".join(words[1:]), re.DOTALL) is not None
+    if name in HARMLESS:
+        return re.fullmatch(HARMLESS[name], " ".join(words[1:]), re.DOTALL) is not None
     if any(map(_ANY_UNKNOWN.search, words)) or find_risks(words):
         return False
     if name == "cd":
@@ -293,6 +294,8 @@ def _resolve_files(
             path if path[0] in "/~" else Path(one, path).as_posix() for one in folders
         ):
             yield Redirection(name, is_write)
-            if glob.has_magic(name):
+            if sum(map(glob.has_magic, name.split("/"))) > _MAX_WILD_PARTS:
+                yield Redirection("/", is_write)
+            elif glob.has_magic(name):
                 found = islice(glob.iglob(name, root_dir=folder), _MAX_FILES)  # noqa: PTH207 - as bash
                 yield from (Redirection(one, is_write) for one in found)

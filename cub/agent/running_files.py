@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-from cub.project.executable_config import classify_executable_path
-
 # Hooks, and the files of agents, are in the table of cub.project.executable_config.
 _PATTERNS = (
     r"\.envrc|\.?mise(?:\.\w+)?\.toml|\.tool-versions",  # a shell enters the folder
@@ -34,4 +32,6 @@ def find_running_part(path: str) -> str:
 
 
 def _is_running(name: str) -> bool:
+    from cub.project.executable_config import classify_executable_path
+
     return bool(_PATTERN.fullmatch(name)) or classify_executable_path(name) is not None

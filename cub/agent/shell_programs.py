@@ -112,7 +112,7 @@ HARMLESS = {
     "true": ".*", "false": ".*", ":": ".*", "pwd": ".*", "echo": ".*", "printf": "(?!-v).*",
     "exit": ".*", "sleep": ".*", "wait": ".*", "test": r"(?!(?:.* )?-(?:eq|ne|lt|le|gt|ge|v)\b).*",
     "set": r"(?:[-+][eux]*o? ?|pipefail ?)+", "which": ".*", "whoami": "", "uname": "-.*",
-    "tr": ".*", "basename": ".*", "dirname": ".*", "uniq": r"(?:-\S+ ?)*",
+    "tr": ".*", "basename": ".*", "dirname": ".*", "uniq": r"(?:-\S+(?: |$))*",
 }  # fmt: skip
 # Options by which a program runs another one, or writes a file, though it usually does neither. The
 # row of `git *` is for what precedes the subcommand; one with "" is harmful without any option.

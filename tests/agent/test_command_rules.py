@@ -107,7 +107,7 @@ def test_a_spelling_removes_the_file(tmp_path: Path, command: str) -> None:
         "command git status", "git -C sub status", "git grep -n foo", "git rebase -i main",
         "git checkout -- '*.py'", "git diff --stat HEAD -- 'a b'",
         'git log -1 && echo "a $(git log) b"',
-        "git add $(git ls-files)", "cat <<< x | git apply", "make >/dev/null </dev/null",
+        "whoami; git add $(git ls-files)", "cat <<< x | git apply", "make >/dev/null </dev/null",
         "cd ./sub; make",
     ],
 )  # fmt: skip
@@ -155,6 +155,7 @@ def test_rules_cover_an_everyday_command(context: ToolContext, command: str) -> 
         "git log | grep -f /etc/passwd",
         "git log | jq -f x", "git ls-files | wc --files0-from=-", "git log | sort $x",
         "git log | sort *",
+        "make; cat /*/*/*/*/*/x", f"make; uniq {'-' * 50} x",
     ],
 )  # fmt: skip
 def test_rules_cover_nothing_else(context: ToolContext, command: str) -> None:
