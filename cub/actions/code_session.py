@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, cast
 from cub.actions.command_options import CodeOptions
 from cub.actions.context_scripts import make_text_reader
 from cub.actions.context_settings import find_untrusted_keys
-from cub.actions.session_checks import choose_gate, needs_checks, open_gate
 from cub.actions.subagent_sessions import SubagentSettings, add_subagents
 from cub.actions.tasks.stores import Stores
 from cub.agent.agent_definitions import load_agent_types
@@ -130,8 +129,7 @@ def prepare_session(
         add_skill_tool(session, subagents)
     if not surroundings.is_interactive:
         session.end_reviews.append(subagents)
-    gate, gate_warnings = open_gate(session, values, options, background_stop)
-    session.end_reviews += [gate] if gate else []
+    gate_warnings = _add_gate(session, values, options, background_stop)
     warnings = [w for w in layers.warnings if w not in project.config.warnings]
     warnings += [*memory.warnings, *reader.warnings, *gate_warnings]
     return PreparedSession(
@@ -143,6 +141,20 @@ def prepare_session(
         warnings,
         settings.choice,
     )
+
+
+def _add_gate(
+    session: AgentSession, values: Mapping[str, Any], options: CodeOptions, stop: StopRequest
+) -> list[PlanWarning]:
+    """Have the work reviewed at its end if that is wanted; return warnings."""
+    choice = options.choose_gate(values["code.gate"])
+    if choice == "none":
+        return []
+    from cub.actions.session_checks import open_gate  # imports much of what runs attempts
+
+    gate, warnings = open_gate(session, values, choice, stop)
+    session.end_reviews.append(gate)
+    return warnings
 
 
 def _choose_background_stop(
@@ -222,7 +234,7 @@ def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions)
         del rows["code.permissions"]
     if options.model:
         del rows["code.model"]
-    if needs_checks(choose_gate(values["code.gate"].value, options)):
+    if options.choose_gate(values["code.gate"].value) in ("checks", "both"):
         rows["run.checks"] = values["run.checks"]
     hint = "`--trust` allows them for this run only"
     if error := find_untrusted_keys(stores, rows.values(), options.profile, hint):

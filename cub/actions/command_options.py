@@ -13,6 +13,7 @@ from cub.errors import UsageError
 
 OPTION = "option"
 COMMANDS_PANEL = "Output of commands"
+GateChoice = Literal["none", "checks", "judges", "both"]
 _PERMISSIONS_PANEL = "Permissions"
 
 
@@ -107,7 +108,7 @@ class CodeOptions(ContextOptions):
         "--append-system-prompt-file FILE", "Append FILE to the system prompt (repeatable).", ()
     )
     eval: bool = option("--eval", "The same as --gate both.", False)
-    gate: Literal["none", "checks", "judges", "both"] | None = option(
+    gate: GateChoice | None = option(
         "--gate",
         "When the model has finished, run the project's checks, ask three judges (models), or "
         "both, and continue with what they find.",
@@ -132,6 +133,10 @@ class CodeOptions(ContextOptions):
         (),
         panel=_PERMISSIONS_PANEL,
     )
+
+    def choose_gate(self, configured: GateChoice) -> GateChoice:
+        """Return what reviews the work: the options count before the configuration."""
+        return self.gate or ("both" if self.eval else configured)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Thread
-from typing import Any, Literal
+from typing import Any
 
-from cub.actions.command_options import CodeOptions
+from cub.actions.command_options import GateChoice
 from cub.actions.run.check_comparison import CheckComparison, compare_check
 from cub.actions.run.check_runner import CheckResult, lacks_needed_program, read_check_result
 from cub.actions.run.verdict import describe_failed_check
@@ -27,34 +27,20 @@ from cub.processes.command import StopRequest, TimeLimits, make_shell_command
 from cub.processes.runner import run_and_capture
 from cub.project.setting_kinds import parse_seconds
 
-GateChoice = Literal["none", "checks", "judges", "both"]
 _MAX_OUTPUT = 1_000_000  # bytes that are read
 _POLL_SECONDS = 0.1
 
 
-def choose_gate(configured: GateChoice, options: CodeOptions) -> GateChoice:
-    """Return what reviews the work: the options count before the configuration."""
-    return options.gate or ("both" if options.eval else configured)
-
-
-def needs_checks(choice: GateChoice) -> bool:
-    """Return whether checks of the project review the work."""
-    return choice in ("checks", "both")
-
-
 def open_gate(
-    session: AgentSession, values: Mapping[str, Any], options: CodeOptions, stop: StopRequest
-) -> tuple[Gate | None, list[PlanWarning]]:
-    """Return what reviews the work of a session, None for nothing, and warnings.
+    session: AgentSession, values: Mapping[str, Any], choice: GateChoice, stop: StopRequest
+) -> tuple[Gate, list[PlanWarning]]:
+    """Return what reviews the work of a session, and warnings.
 
     Its checks run now, beside the session, which changes nothing until they are done or `stop` is
     requested. Raises CubError if only checks are to decide, and there are none.
     """
-    choice = choose_gate(values["code.gate"], options)
-    if choice == "none":
-        return None, []
     judges = JUDGES if choice != "checks" else ()
-    commands = tuple(values["run.checks"]) if needs_checks(choice) else ()
+    commands = () if choice == "judges" else tuple(values["run.checks"])
     if not commands:
         hint = "set run.checks to the commands that must succeed, such as [pytest]"
         if choice == "checks":
