@@ -23,6 +23,8 @@ import psutil
 from cub.agent.conversation import Message, TextBlock, ToolCall, ToolResult, make_user_message
 from cub.agent.events import Compaction
 from cub.agent.loop import SessionLimits
+from cub.agent.session_file import SessionHeader, SessionTotals, SessionWriter
+from cub.agent.session_store import SessionStore
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.agent_profiles.profiles import redirect_agent
 from cub.model_server.exchange import FINAL_REPLY, RecordedRequest, Reply
@@ -44,6 +46,7 @@ _TOOLS, _TOOL_SECONDS, _TOOLS_BAR = 8, 0.3, 0.36
 _START_BAR = 0.6
 _MODELS = {"anthropic": "claude-sonnet-4-5", "openai": "openai/gpt-4o"}
 _SESSIONS = (2_500, 5_000, 10_000)
+_SAVED, _SAVED_TURNS = 500, 10_000
 _LARGE = 50_000_000
 _CALLS: dict[str, dict[str, Any]] = {
     "nothing": {"Bash": {"command": "true"}},
@@ -72,6 +75,8 @@ def main(say_line: Callable[[str], None]) -> None:
         for count in _SESSIONS:
             seconds = statistics.median(_time_compaction(folder, count) for _ in range(RUNS))
             say_line(f"| compaction of {count:,} messages | {seconds:.3f} | linear |")
+        for line in _measure_saved_sessions(folder / "sessions"):
+            say_line(line)
         say_line("\n| `cub code` with a result of 50 MB | wall s | CPU s | memory, MB |")
         say_line("| --- | ---: | ---: | ---: |")
         for line in _measure_large_results(folder / "large"):
@@ -135,6 +140,40 @@ def _time_compaction(folder: Path, count: int) -> float:
     events = list(session.work_on("Go on."))
     assert any(isinstance(event, Compaction) and event.kind == "auto" for event in events)
     return time.perf_counter() - start
+
+
+def _measure_saved_sessions(folder: Path) -> Iterator[str]:
+    """Yield rows about a list of many sessions, and about a long one that is resumed."""
+    folder.mkdir()
+    store = SessionStore(folder, folder)
+    for number in range(_SAVED):
+        _save_session(folder / f"s{number}.jsonl", 20)
+    seconds = statistics.median(_time(store.list_sessions) for _ in range(RUNS))
+    yield f"| CPU of a list of {_SAVED} sessions | {seconds:.3f} | 0.1 |"
+    _save_session(folder / "long.jsonl", _SAVED_TURNS)
+    session = make_session(make_toolbox(folder, []), FakeModel())
+    seconds = statistics.median(
+        _time(lambda: store.resume(session, "long").close()) for _ in range(RUNS)
+    )
+    yield f"| CPU to resume a session of {_SAVED_TURNS:,} turns | {seconds:.3f} | 1.0 |"
+
+
+def _save_session(path: Path, turns: int) -> None:
+    writer = SessionWriter(path, SessionHeader(path.stem, prompt="Why does the test fail? " * 10))
+    messages = [make_user_message("Read all.")]
+    for number in range(turns):
+        one = ToolCall(str(number), "Read", {"file_path": f"shop/{number}.py"})
+        result = ToolResult(str(number), (TextBlock("price = 1\n" * 400),))
+        messages += [Message("assistant", (one,)), Message("user", (result,))]
+        writer.save(messages, SessionTotals(turns=number))
+    writer.close()
+
+
+def _time(act: Callable[[], object]) -> float:
+    """Return the seconds of CPU that a call takes."""
+    start = time.process_time()
+    act()
+    return time.process_time() - start
 
 
 def _measure_large_results(folder: Path) -> Iterator[str]:
