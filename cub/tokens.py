@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from genai_prices.types import PriceCalculation
 
 # Within -4/+6 % of cl100k on prose and compact code; no vocabulary to download.
 _PIECE = re.compile(r"[A-Z]?[a-z]{1,7}|[A-Z]{1,4}|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|[^\s!-~]")
@@ -49,6 +52,17 @@ def has_price_table() -> bool:
 
 def compute_dollars(model: str, tokens: TokenUsage) -> float | None:
     """Return dollars; None for a model without a price, or without the package."""
+    price = _find_price(model, tokens)
+    return round(float(price.total_price), 6) if price else None
+
+
+def find_context_window(model: str) -> int | None:
+    """Return how many tokens a model can read; None if the price table does not say."""
+    price = _find_price(model, TokenUsage())
+    return price.model.context_window if price else None
+
+
+def _find_price(model: str, tokens: TokenUsage) -> PriceCalculation | None:
     if not has_price_table():
         return None
     from genai_prices import Usage, calc_price
@@ -61,7 +75,6 @@ def compute_dollars(model: str, tokens: TokenUsage) -> float | None:
     )
     provider, _, name = model.rpartition("/")
     try:
-        price = calc_price(usage, name, provider_id=provider.rpartition("/")[2] or None)
+        return calc_price(usage, name, provider_id=provider.rpartition("/")[2] or None)
     except (LookupError, ValueError):
         return None
-    return round(float(price.total_price), 6)

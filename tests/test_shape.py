@@ -20,7 +20,8 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 MAX_MODULES = {
     "cub": 11,
     "cub.actions": 99,
-    "cub.agent": 61,
+    # Compaction is four ideas: the window, old results, summaries, and what is done when.
+    "cub.agent": 65,
     "cub.checks": 17,
     "cub.cli": 61,
     "cub.config_edit": 7,

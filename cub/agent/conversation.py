@@ -98,6 +98,15 @@ def make_user_message(text: str) -> Message:
     return Message("user", (TextBlock(text),))
 
 
+def add_user_text(messages: Sequence[Message], text: str) -> list[Message]:
+    """Return messages with a text of the user at the end, in the last message if it is theirs."""
+    added = make_user_message(text)
+    if messages and messages[-1].role == "user":
+        added = added._replace(blocks=(*messages[-1].blocks, *added.blocks))
+        return [*messages[:-1], added]
+    return [*messages, added]
+
+
 def repair_conversation(messages: Iterable[Message]) -> list[Message]:
     """Return a conversation in which every call has its result in the message that follows.
 

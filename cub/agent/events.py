@@ -95,10 +95,10 @@ class Compaction(NamedTuple):
     """Say that the conversation was made shorter: by how many tokens, as an estimate.
 
     `micro` cuts old results of tools; `auto` replaces old messages with a summary, whose request
-    used `usage`.
+    used `usage`; `cut` shortens recent results or removes old messages without a summary.
     """
 
-    kind: Literal["micro", "auto"]
+    kind: Literal["micro", "auto", "cut"]
     tokens_before: int
     tokens_after: int
     usage: TokenUsage = TokenUsage()

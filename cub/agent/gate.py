@@ -14,12 +14,12 @@ from threading import Thread
 from time import monotonic
 from typing import NamedTuple, Protocol
 
-from cub.agent.compaction import render_transcript
 from cub.agent.conversation import make_user_message
 from cub.agent.events import GateCheck, GateEnd, GateStart, GateVerdict, RequestRetry, SessionEvent
 from cub.agent.loop import AgentSession, ReviewResult
 from cub.agent.model import Model, ModelRequest, ReplyEnd, TextDelta
 from cub.agent.retries import stream_with_retries
+from cub.agent.summaries import render_transcript
 from cub.json_values import get_text, parse_object
 from cub.processes.command import StopRequest
 from cub.tokens import TokenUsage

@@ -9,44 +9,45 @@ import random
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from dataclasses import dataclass, field
 from itertools import count
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol
 
-from cub.agent.compaction import (
-    build_summary_request,
-    can_summarize,
-    estimate_conversation,
-    replace_old_messages,
-    truncate_old_results,
+from cub.agent.compaction import Compactor
+from cub.agent.context_window import ContextWindow
+from cub.agent.conversation import (
+    Message,
+    TextBlock,
+    ToolResult,
+    add_user_text,
+    make_user_message,
+    repair_conversation,
 )
-from cub.agent.conversation import Message, TextBlock, make_user_message, repair_conversation
-from cub.agent.events import (
-    Compaction,
-    RequestRetry,
-    SessionEnd,
-    SessionEvent,
-    TurnEnd,
-)
+from cub.agent.events import RequestRetry, SessionEnd, SessionEvent, TurnEnd
 from cub.agent.executor import Toolbox
 from cub.agent.model import Model, ModelError, ModelRequest
+from cub.agent.old_results import ResultCutter, bound_results
+from cub.agent.repetition import RepetitionCounter
 from cub.agent.session_budget import SessionBudget
 from cub.agent.turn import Turn, run_turn
 
 _AFTER_EMPTY_REPLY = "Your reply was empty. Go on, or say what you have done."
-MAX_REPEATS = 5  # the same call with the same result, and nothing new between
+MAX_CUT_REPLIES = 3  # in a row, after which the session goes on
+# What a conversation that a service refuses as too long is cut to, one after the other.
+_SHORTER = (0.75, 0.5, 0.25, 0.05)
 
 
 class SessionLimits(NamedTuple):
     """Limit a session; None for no limit.
 
-    `max_tokens` is for one reply. Above `compaction_threshold` tokens, old messages are summarized.
+    `max_tokens` is for one reply. Above `compaction_threshold` tokens, old messages are summarized,
+    or earlier if the model can't read as many: `window` tokens, None if they are not known.
     """
 
     max_tokens: int
     compaction_threshold: int
     max_turns: int | None = None
+    window: int | None = None
 
 
 class ReviewResult(NamedTuple):
@@ -87,19 +88,40 @@ class AgentSession:
     end_reviews: list[EndReview] = field(default_factory=list)
     resources: ExitStack = field(default_factory=ExitStack)
     get_random: Callable[[], float] = random.random
-    _known_calls: set[bytes] = field(default_factory=set)  # digests, with their results
-    _repeats: Counter[tuple[str, bytes]] = field(default_factory=Counter)
+    window: ContextWindow = field(init=False)
+    cutter: ResultCutter = field(default_factory=ResultCutter)
+    repetition: RepetitionCounter = field(default_factory=RepetitionCounter)
+    _prompt: str = ""
+    _cut_replies: int = 0  # the last ones that were cut at the limit of their length
+
+    def __post_init__(self) -> None:
+        """Measure the conversation by the window of the model."""
+        limits, name = self.limits, self.model.name
+        self.window = ContextWindow(
+            name, self.system, limits.compaction_threshold, limits.max_tokens, limits.window
+        )
 
     def work_on(self, prompt: str) -> Iterator[SessionEvent]:
         """Work on a prompt until the model has nothing to do any more; a SessionEnd is last.
 
         The conversation is valid at the end, however the work has ended, and can be continued.
         """
-        self.messages.append(make_user_message(prompt))
-        end = yield from self._run_turns(prompt)
+        self._prompt, self._cut_replies = prompt, 0
+        self.messages = [*repair_conversation(self.messages), make_user_message(prompt)]
+        end = yield from self._run_turns()
         self.messages = repair_conversation(self.messages)
         yield self.toolbox.cache.statistics
         yield end
+
+    def compact(self, *, force: bool = False) -> Iterator[SessionEvent]:
+        """Make the conversation shorter now; with `force`, even if it has few messages.
+
+        Raises ModelError if no model writes a summary; the messages stay then.
+        """
+        compactor = self._make_compactor()
+        self.messages = repair_conversation(self.messages)
+        self.messages = yield from compactor.compact_now(self.messages, self._prompt, force=force)
+        self.repetition.clear()
 
     @property
     def last_text(self) -> str:
@@ -113,38 +135,74 @@ class AgentSession:
         self.model.close()
         self.small_model.close()
 
-    def _run_turns(self, prompt: str) -> Generator[SessionEvent, None, SessionEnd]:
+    def _run_turns(self) -> Generator[SessionEvent, None, SessionEnd]:
         text, rounds = "", Counter[int]()
         for number in count(1):
             if end := self._find_limit(number, text):
                 return end
-            end = yield from self._compact(prompt, text)
-            if end:
-                return end
-            turn = yield from self._run_turn(number)
-            text = turn.text or text
+            if notices := self.take_notices():
+                self.messages = add_user_text(self.messages, notices)
+            compactor = self._make_compactor()
+            self.messages = repair_conversation(self.messages)
+            self.messages = yield from compactor.prepare_request(self.messages, self._prompt)
+            if self.toolbox.context.stop.is_requested:
+                return SessionEnd("cancelled", text, "cancelled")
+            turn = yield from self._run_fitting_turn(number, compactor)
+            text = (text if self._cut_replies else "") + turn.text or text
             if end := self._find_end(turn, text):
-                end = yield from self._review_end(end, prompt, rounds)
+                end = yield from self._review_end(end, rounds)
                 if end:
                     return end
         raise AssertionError  # count() has no end
 
+    def _run_fitting_turn(
+        self, number: int, compactor: Compactor
+    ) -> Generator[SessionEvent, None, Turn]:
+        """Run a turn; while the service refuses it as too long, with a shorter conversation."""
+        turn = yield from self._run_turn(number)
+        for part in _SHORTER:
+            if not (turn.error and turn.error.is_too_long):
+                break
+            before = self.messages = repair_conversation(self.messages)
+            tokens = self.window.record_refusal(before, turn.error.window)
+            target = int(part * min(tokens, self.window.find_threshold(tokens)))
+            self.messages = yield from compactor.shorten(
+                before, self._prompt, target, is_refused=True
+            )
+            if self.toolbox.context.stop.is_requested:
+                turn.is_cancelled = True
+                break
+            if self.window.measure(self.messages) < tokens:
+                turn = yield from self._run_turn(number)
+        return turn
+
     def _run_turn(self, number: int) -> Generator[SessionEvent, None, Turn]:
         """Run a turn, add it to the conversation, and count what it has used."""
-        if notices := self.take_notices():
-            self.messages.append(make_user_message(notices))
-        self.messages = repair_conversation(self.messages)
         definitions = [tool.definition for tool in self.toolbox.tools.values()]
-        request = ModelRequest(
-            self.system, tuple(self.messages), definitions, self.limits.max_tokens
-        )
-        turn = yield from run_turn(self.model, request, self.toolbox, self.get_random)
-        self.messages += turn.messages
-        self._count_repeats(turn)
+        limit = self.window.reply_limit
+        request = ModelRequest(self.system, tuple(self.messages), definitions, limit)
+        self.cutter.note_request(self.messages)
+        events = run_turn(self.model, request, self.toolbox, self.get_random)
+        turn = yield from self.repetition.watch_calls(events)
+        reply, results = turn.messages
+        self.messages.append(reply)
         if turn.end:
+            self.window.record_usage(self.messages, turn.end.usage)
+        if results.blocks:
+            tokens = self.window.measure(self.messages)
+            self.messages.append(bound_results(results, tokens, self.window))
+        if note := self.repetition.count_calls(turn.calls, turn.results):
+            self.messages = add_user_text(self.messages, note)
+        if turn.end:  # a turn is saved when its end is told
             usd = self.budget.add_usage(self.model.name, turn.end.usage)
             yield TurnEnd(number, turn.end.stop_reason, turn.end.usage, usd, self.model.name)
         return turn
+
+    def _make_compactor(self) -> Compactor:
+        models = (self.small_model, self.model)
+        return Compactor(
+            models, self.window, self.toolbox, self.budget, self.get_random, self.cutter
+        )
 
     def _find_limit(self, number: int, text: str) -> SessionEnd | None:
         """Return why no further turn may begin; None if one may."""
@@ -160,99 +218,68 @@ class AgentSession:
         if turn.is_cancelled:
             return SessionEnd("cancelled", text, "cancelled")
         if turn.error:
-            return SessionEnd("error", text, _explain(turn.error), turn.error.kind)
+            error = turn.error
+            error = self.window.explain_refusal(error) if error.is_too_long else error
+            return SessionEnd("error", text, _explain(error), error.kind)
         reason = turn.end.stop_reason if turn.end else "end_turn"
-        if reason == "max_tokens":
-            return SessionEnd("max_tokens", text, "the reply was cut at the limit of its length")
         if reason == "refusal":
             return SessionEnd("refusal", text, "the model refused to go on")
-        for (name, _), repeats in self._repeats.most_common(1):
-            if repeats >= MAX_REPEATS - 1:
-                message = f"{name} was called {MAX_REPEATS} times with the same result"
-                return SessionEnd("repetition", text, message)
+        if message := self.repetition.explain_end():
+            return SessionEnd("repetition", text, message)
+        if reason == "max_tokens":
+            return self._go_on_after_cut(turn, text)
+        self._cut_replies = 0
         return None if turn.calls else _end_with_reply(turn, text)
 
     def _review_end(
-        self, end: SessionEnd, prompt: str, rounds: Counter[int]
+        self, end: SessionEnd, rounds: Counter[int]
     ) -> Generator[SessionEvent, None, SessionEnd | None]:
         """Return how the session ends; None if the model is told what is left to do.
 
         `rounds` counts for each review how often it has found something.
         """
-        *_, asked, _, _ = self.messages  # before the reply and its results
-        if end.reason == "empty" and TextBlock(_AFTER_EMPTY_REPLY) not in asked.blocks:
+        asked_again = TextBlock(_AFTER_EMPTY_REPLY)
+        if end.reason == "empty" and asked_again not in self.messages[-2].blocks:
             yield RequestRetry(1, 0.0, "service", end.message)
-            self.messages.append(make_user_message(_AFTER_EMPTY_REPLY))
+            self.messages = add_user_text(repair_conversation(self.messages), _AFTER_EMPTY_REPLY)
             return None
         for place, review in enumerate(self.end_reviews if end.reason == "end_turn" else ()):
-            result = yield from review.review_end(self, prompt, rounds[place] + 1)
+            result = yield from review.review_end(self, self._prompt, rounds[place] + 1)
             if self.toolbox.context.stop.is_requested:
                 return SessionEnd("cancelled", end.text, "cancelled")
             if result.failure:
                 return SessionEnd("gate", end.text, result.failure)
             if result.request:
                 rounds[place] += 1
-                self.messages.append(make_user_message(result.request))
+                self.messages = add_user_text(self.messages, result.request)
                 return None
         return end
 
-    def _count_repeats(self, turn: Turn) -> None:
-        """Count how often calls have had the same result again since there was a new one.
-
-        So a model that goes round in a circle of calls is found as well.
-        """
-        for call, result in zip(turn.calls, turn.results, strict=True):
-            text = repr((call.name, call.arguments, result.text))
-            digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
-            if digest in self._known_calls:
-                self._repeats[call.name, digest] += 1
-            else:
-                self._known_calls.add(digest)
-                self._repeats.clear()
-
-    def _compact(self, prompt: str, text: str) -> Generator[SessionEvent, None, SessionEnd | None]:
-        """Make the conversation shorter if it has become long; return an end if that fails.
-
-        The main model writes the summary if the small one does not.
-        """
-        before = estimate_conversation(self.system, self.messages)
-        self.messages = truncate_old_results(self.messages)
-        after = estimate_conversation(self.system, self.messages)
-        if after < before:
-            yield Compaction("micro", before, after)
-        if after <= self.limits.compaction_threshold or not can_summarize(self.messages):
-            return None
-        for model in dict.fromkeys((self.small_model, self.model)):
-            turn = yield from self._summarize(model)
-            if turn.is_cancelled:
-                return SessionEnd("cancelled", text, "cancelled")
-            if turn.end:
-                usd = self.budget.add_usage(model.name, turn.end.usage)
-                if turn.text.strip():
-                    break
+    def _go_on_after_cut(self, turn: Turn, text: str) -> SessionEnd | None:
+        """Tell the model that its reply was cut; return an end after too many of them."""
+        self._cut_replies += 1
+        if self._cut_replies > MAX_CUT_REPLIES:
+            message = f"{self._cut_replies} replies were cut at the limit of their length"
+            return SessionEnd("max_tokens", text, message)
+        limit = f"at the limit of {self.window.reply_limit:,} tokens"
+        self.messages = repair_conversation(self.messages)
+        *others, results = self.messages
+        last = turn.calls[-1] if turn.calls else None
+        if last and (last.fault or not last.arguments) and turn.results[-1].is_error:
+            note = (
+                f"This call was not made: the reply was cut {limit} before the call was complete. "
+                "Make smaller calls: write a large file in several steps."
+            )
+            result = ToolResult(last.id, (TextBlock(note),), is_error=True)
+            blocks = tuple(
+                result if isinstance(block, ToolResult) and block.call_id == last.id else block
+                for block in results.blocks
+            )
+            self.messages = [*others, results._replace(blocks=blocks)]
         else:
-            error = turn.error or ModelError(f"{model.name} wrote no summary", "service")
-            message = f"the conversation could not be summarized: {_explain(error)}"
-            return SessionEnd("error", text, message, error.kind)
-        self.messages = replace_old_messages(self.messages, prompt, turn.text)
-        self.toolbox.forget_results()
-        self._known_calls.clear()
-        shortest = estimate_conversation(self.system, self.messages)
-        yield Compaction("auto", after, shortest, turn.end.usage, usd)
+            note = f"Your reply was cut {limit}. Go on exactly where it stopped."
+            self.messages = add_user_text(self.messages, note)
         return None
-
-    def _summarize(self, model: Model) -> Generator[SessionEvent, None, Turn]:
-        """Have a model summarize the old messages; only retries are worth an event."""
-        request = build_summary_request(self.messages)
-        no_tools = replace(self.toolbox, tools={})
-        events = run_turn(model, request, no_tools, self.get_random)
-        while True:
-            try:
-                event = next(events)
-            except StopIteration as end:
-                return cast("Turn", end.value)
-            if isinstance(event, RequestRetry):
-                yield event
 
 
 def _end_with_reply(turn: Turn, text: str) -> SessionEnd:

@@ -138,8 +138,9 @@ def _describe_own_event(event: SessionEvent, *, is_debug: bool) -> Iterator[str]
             yield from (f"  {line}" for line in preview.splitlines())
         case RequestRetry():
             yield f"{event.reason}; retry {event.number} in {event.seconds:.0f} s"
-        case Compaction(kind="auto"):
-            yield f"summarized: {event.tokens_before:,} -> {event.tokens_after:,} tokens"
+        case Compaction(kind="auto" | "cut" as kind):
+            word = "summarized" if kind == "auto" else "shortened"
+            yield f"{word}: {event.tokens_before:,} -> {event.tokens_after:,} tokens"
         case GateCheck() | GateVerdict():
             yield _describe_review(event)
         case TurnEnd() if is_debug:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,27 +8,27 @@ import pytest
 from cub.agent.conversation import (
     Message,
     TextBlock,
+    ToolCall,
     ToolResult,
     make_user_message,
     repair_conversation,
 )
 from cub.agent.events import (
     CacheStatistics,
-    Compaction,
-    ReplyText,
     RequestRetry,
     SessionEnd,
     SessionEvent,
     ToolEnd,
     TurnEnd,
 )
-from cub.agent.loop import MAX_REPEATS, AgentSession, ReviewResult, SessionLimits
+from cub.agent.loop import MAX_CUT_REPLIES, AgentSession, ReviewResult, SessionLimits
 from cub.agent.model import ModelError, ReplyEnd, TextDelta
+from cub.agent.repetition import MAX_REPEATS
 from cub.agent.tools.tool import ToolContext, ToolOutput
+from cub.agent.tools.tool_arguments import ToolError
 from cub.tokens import TokenUsage
 from tests.agent.doubles import (
     FakeModel,
-    NamedRules,
     Step,
     WordArguments,
     call,
@@ -81,13 +80,71 @@ def test_a_session_goes_on_with_the_next_prompt(tmp_path: Path) -> None:
     assert [message.text for message in model.requests[1].messages] == ["first", "One.", "second"]
 
 
-@pytest.mark.parametrize("reason", ["max_tokens", "refusal"])
-def test_a_reply_that_is_cut_or_refused_ends_the_session(tmp_path: Path, reason: str) -> None:
-    end = ReplyEnd("max_tokens") if reason == "max_tokens" else ReplyEnd("refusal")
-    session = make_session(make_toolbox(tmp_path, [READ]), FakeModel(say("Half", end)))
-    ended = get_end(work(session))
-    assert (ended.reason, ended.text) == (reason, "Half")
+def test_a_reply_that_is_refused_ends_the_session(tmp_path: Path) -> None:
+    model = FakeModel(say("Half", ReplyEnd("refusal")))
+    ended = get_end(work(make_session(make_toolbox(tmp_path, [READ]), model)))
+    assert (ended.reason, ended.text) == ("refusal", "Half")
     assert ended.message
+
+
+CUT = ReplyEnd("max_tokens")
+
+
+def test_a_reply_that_is_cut_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    model = FakeModel(say("It is half", CUT), say(" done", CUT), say(" and whole."))
+    end = get_end(work(make_session(make_toolbox(tmp_path, [READ]), model)))
+    assert end == SessionEnd("end_turn", "It is half done and whole.")
+    last = model.requests[2].messages
+    assert [message.role for message in last] == ["user", "assistant"] * 2 + ["user"]
+    note = "Your reply was cut at the limit of 1,000 tokens. Go on exactly where it stopped."
+    assert last[2].text == last[4].text == note
+
+
+def test_a_reply_without_text_is_cut_as_well(tmp_path: Path) -> None:
+    model = FakeModel([CUT], say("Done."))
+    assert get_end(work(make_session(make_toolbox(tmp_path, [READ]), model))).text == "Done."
+    (message,) = model.requests[1].messages
+    assert message.text.startswith("go\nYour reply was cut")
+
+
+def test_after_too_many_replies_that_are_cut_the_session_ends(tmp_path: Path) -> None:
+    model = FakeModel(*[say("more ", CUT)] * 9)
+    end = get_end(work(make_session(make_toolbox(tmp_path, [READ]), model)))
+    assert (end.reason, end.text) == ("max_tokens", "more " * 4)
+    assert end.message == "4 replies were cut at the limit of their length"
+    assert len(model.requests) == MAX_CUT_REPLIES + 1
+
+
+def test_whole_replies_between_those_that_are_cut_count(tmp_path: Path) -> None:
+    pair = (say("x", CUT), call(("Read", "a")), call(("Read", "b")))
+    replies = [step for number in range(4) for step in (*pair[:1], call(("Read", f"{number}")))]
+    model = FakeModel(*replies, say("Done."))
+    assert get_end(work(make_session(make_toolbox(tmp_path, [READ]), model))).reason == "end_turn"
+
+
+@pytest.mark.parametrize("fault", ["the arguments are not valid JSON", ""])
+def test_a_call_that_is_cut_has_a_result_that_says_so(tmp_path: Path, fault: str) -> None:
+    def take(arguments: WordArguments, _: ToolContext) -> ToolOutput:
+        if not arguments.word:
+            raise ToolError("missing word")
+        return ToolOutput(arguments.word)
+
+    cut: list[Step] = [ToolCall("1", "Read", {"word": "a"}), ToolCall("2", "Read", {}, fault), CUT]
+    model = FakeModel(cut, say("Done."))
+    session = make_session(make_toolbox(tmp_path, [make_tool("Read", take)]), model)
+    assert get_end(work(session)).reason == "end_turn"
+    whole, half = model.requests[1].messages[-1].results
+    assert (whole.text, whole.is_error) == ("a", False)
+    assert half.text.startswith("This call was not made: the reply was cut at the limit of 1,000")
+    assert half.is_error
+
+
+def test_a_whole_call_of_a_reply_that_is_cut_is_made(tmp_path: Path) -> None:
+    model = FakeModel([*call(("Read", "a"))[:-1], TextDelta("and n"), CUT], say("Done."))
+    work(make_session(make_toolbox(tmp_path, [READ]), model))
+    message = model.requests[1].messages[-1]
+    assert message.results[0].text == "a!"
+    assert message.text.startswith("Your reply was cut")
 
 
 def test_a_failure_ends_the_session_with_its_kind(tmp_path: Path) -> None:
@@ -155,6 +212,10 @@ def test_the_same_call_over_and_over_ends_the_session(tmp_path: Path) -> None:
     assert end.reason == "repetition"
     assert end.message == "Read was called 5 times with the same result"
     assert len(model.requests) == MAX_REPEATS
+    notes = [request.messages[-1].text for request in model.requests]
+    assert [note.startswith("You have called Read 3 times") for note in notes] == [
+        False, False, False, True, False,
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -193,97 +254,6 @@ def test_a_stop_leaves_a_conversation_that_can_go_on(tmp_path: Path) -> None:
     session = make_session(toolbox, FakeModel([*steps, *say("never")]))
     assert get_end(work(session)).reason == "cancelled"
     assert len(session.messages) == 3
-
-
-def test_old_results_are_cut_before_a_request(tmp_path: Path) -> None:
-    def print_much(arguments: WordArguments, _: ToolContext) -> ToolOutput:
-        return ToolOutput(arguments.word * 20_000)
-
-    model = FakeModel(*(call(("Read", word)) for word in "abcd"), say("Done."))
-    session = make_session(make_toolbox(tmp_path, [make_tool("Read", print_much)]), model)
-    events = work(session)
-    (compaction,) = (event for event in events if isinstance(event, Compaction))
-    assert compaction.kind == "micro"
-    results = [r.text for message in model.requests[-1].messages for r in message.results]
-    assert results[0] == "[content truncated — 20000 chars]"
-    assert [len(text) for text in results[1:]] == [20_000] * 3
-
-
-def test_a_long_conversation_is_summarized_by_the_small_model(tmp_path: Path) -> None:
-    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), say("Done."))
-    used = ReplyEnd("end_turn", TokenUsage(50, 5))
-    small = FakeModel(*[say("We read files.", used)] * 5, name="small")
-    toolbox = make_toolbox(tmp_path, [READ])
-    toolbox.context.reads.record_file(tmp_path, b"x")
-    limits = SessionLimits(100, 500)
-    session = make_session(toolbox, model, small, limits)
-    events = work(session, "the task")
-    compactions = [event for event in events if isinstance(event, Compaction)]
-    assert [one.kind for one in compactions] == ["auto"] * len(compactions)
-    assert compactions[0].tokens_after < compactions[0].tokens_before
-    assert compactions[0].usage == TokenUsage(50, 5)
-    assert session.budget.usage.input == 50 * len(compactions)
-    assert "We read files." in model.requests[-1].messages[0].text
-    assert model.requests[-1].messages[0].text.startswith("the task")
-    assert toolbox.context.reads.explain_unknown(tmp_path, b"x")
-    assert small.requests[0].tools == ()
-    assert ReplyText("We read files.") not in events
-
-
-def test_the_main_model_writes_a_summary_if_the_small_one_does_not(tmp_path: Path) -> None:
-    for reply in ([ModelError("no such model", "request", status=404)], say(" ")):
-        replies = (call(("Read", word * 300)) for word in "abcdef")
-        model = FakeModel(*replies, say("We read files."), say("Done."))
-        limits = SessionLimits(100, 500)
-        toolbox = make_toolbox(tmp_path, [READ])
-        session = make_session(toolbox, model, FakeModel(reply), limits)
-        assert get_end(work(session)).reason == "end_turn"
-        assert "We read files." in model.requests[-1].messages[0].text
-
-
-@pytest.mark.parametrize(
-    ("reply", "kind", "why"),
-    [
-        (say(" "), "service", "fake wrote no summary"),
-        ([ModelError("no such model", "request", hint="ask")], "request", "no such model; ask"),
-    ],
-)
-def test_without_a_summary_the_session_ends(
-    tmp_path: Path, reply: list[Step], kind: str, why: str
-) -> None:
-    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), reply)
-    limits = SessionLimits(100, 500)
-    session = make_session(make_toolbox(tmp_path, [READ]), model, FakeModel(reply), limits)
-    end = get_end(work(session))
-    assert (end.reason, end.kind) == ("error", kind)
-    assert end.message == f"the conversation could not be summarized: {why}"
-
-
-def test_long_recent_messages_leave_turns_to_read_and_change_a_file(tmp_path: Path) -> None:
-    model = FakeModel(*(call(("Read", f"{n}" * 300)) for n in range(20)), say("Done."))
-    small = FakeModel(*[say("Summary.")] * 20, name="small")
-    session = make_session(make_toolbox(tmp_path, [READ]), model, small, SessionLimits(100, 1))
-    kinds = [type(event) for event in work(session) if isinstance(event, Compaction | TurnEnd)]
-    assert kinds.count(TurnEnd) == 21
-    places = [place for place, kind in enumerate(kinds) if kind is Compaction]
-    assert all(after - before > 3 for before, after in pairwise(places))
-
-
-def test_a_summary_lets_the_rules_of_files_be_given_again(tmp_path: Path) -> None:
-    rules = NamedRules()
-    toolbox = make_toolbox(tmp_path, [READ], rules=rules)
-    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), say("Done."))
-    work(make_session(toolbox, model, FakeModel(say("Sum.")), SessionLimits(100, 500)))
-    assert rules.restored == 1
-
-
-def test_a_summary_that_calls_a_tool_runs_none(tmp_path: Path) -> None:
-    model = FakeModel(*(call(("Read", word * 300)) for word in "abcdef"), say("Done."))
-    small = FakeModel(*[[TextDelta("Sum."), *call(("Read", "secret"))]] * 9)
-    session = make_session(make_toolbox(tmp_path, [READ]), model, small, SessionLimits(100, 500))
-    events = work(session)
-    assert get_end(events).reason == "end_turn"
-    assert not [e for e in events if isinstance(e, ToolEnd) and "secret" in e.result.text]
 
 
 def test_a_conversation_that_was_left_open_is_repaired_first(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 `python -m tests.benchmarks map` measures the project map instead: see tests/benchmarks/map.
 `python -m tests.benchmarks tasks` measures tasks, ledger and prompts, `run` a run's own cost,
 `large` files of extreme size or form, `context` the commands of `cub context`, `agent` the built-in
-agent. `verdicts` measures nothing: it runs agents that are right and wrong on real packages.
+agent, `cache` what its cuts of old results cost. `verdicts` measures nothing: it runs agents that
+are right and wrong on real packages.
 
 Each command runs RUNS times after a warm-up, in turn with what it is compared to, so that a
 machine whose speed drifts drifts for both; the figures are medians. CPU is user and system
@@ -26,6 +27,7 @@ from cub.git.commit_tree import CommitRange
 from cub.git.objects import ObjectReader
 from cub.prompt.templates import TemplateSet
 from tests.benchmarks import EMPTY, history
+from tests.benchmarks.agent.cache import main as of_cache
 from tests.benchmarks.agent.speed import main as of_agent
 from tests.benchmarks.context.speed import main as of_contexts
 from tests.benchmarks.large import PROSE
@@ -44,6 +46,7 @@ _PARTS = {
     "large": of_large_files,
     "run": of_runs,
     "agent": of_agent,
+    "cache": of_cache,
     "context": of_contexts,
 }
 # It looks for all problems, and reports those that end with 0 in a project without an agent.

@@ -9,7 +9,6 @@ from typing import get_args
 import pytest
 
 from cub.agent import agent_definitions, retries
-from cub.agent.compaction import MAX_OLD_RESULT, RECENT_MESSAGES, RECENT_RESULTS
 from cub.agent.conversation import ReasoningBlock, ToolCall, ToolResult
 from cub.agent.events import (
     CacheStatistics,
@@ -31,7 +30,7 @@ from cub.agent.events import (
     TurnEnd,
 )
 from cub.agent.executor import MAX_CONCURRENT
-from cub.agent.loop import MAX_REPEATS
+from cub.agent.loop import MAX_CUT_REPLIES
 from cub.agent.memory import MAX_OWN_TEXT
 from cub.agent.model import ReasoningDelta, TextDelta
 from cub.agent.model_settings import (
@@ -39,10 +38,13 @@ from cub.agent.model_settings import (
     DEFAULT_MAX_OUTPUT_TOKENS,
     PROVIDERS,
 )
+from cub.agent.old_results import MAX_OLD_RESULT, RECENT_RESULTS
 from cub.agent.permissions import PermissionMode
+from cub.agent.repetition import MAX_REPEATS, WAIT_SECONDS, WARNED_REPEATS
 from cub.agent.skill_tool import SKILL, SkillArguments
 from cub.agent.skills import MAX_DESCRIPTION_CHARS, MAX_DESCRIPTION_TOKENS
 from cub.agent.subagents import TASK, TaskArguments
+from cub.agent.summaries import RECENT_MESSAGES
 from cub.agent.tools import bash, http_get, web_search
 from cub.agent.tools.tool_arguments import build_schema
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS
@@ -178,5 +180,7 @@ def test_a_number_is_that_of_the_code(words: str) -> None:
 
 
 def test_the_session_ends_after_as_many_repetitions_as_the_page_says() -> None:
-    assert MAX_REPEATS == 5
+    assert (WARNED_REPEATS, MAX_REPEATS, WAIT_SECONDS) == (3, 5, 5.0)
+    assert MAX_CUT_REPLIES == 3
+    assert "four replies in a row were cut" in TEXT
     assert "the same call had the same result five times, and no call had a new result" in TEXT

@@ -1,0 +1,82 @@
+"""Notice that a model makes the same calls over and over, and tell it before the session ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TypeVar
+
+from cub.agent.conversation import ToolCall, ToolResult
+from cub.agent.events import ToolEnd
+
+MAX_REPEATS = 5  # the same call with the same result, and nothing new between
+WARNED_REPEATS = 3
+WAIT_SECONDS = 5.0  # a call that takes as long waits for something
+E = TypeVar("E")
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class RepetitionCounter:
+    """Count how often calls have had the same result again since there was a new one.
+
+    So a model that goes round in a circle of calls is found as well. A turn in which a call has
+    taken some seconds waits for something, and asking again makes sense: the count starts anew.
+    """
+
+    _known: set[bytes] = field(default_factory=set)  # digests of calls with their results
+    _repeats: Counter[tuple[str, bytes]] = field(default_factory=Counter)
+    _has_waited: bool = False
+    _is_warned: bool = False
+
+    def watch_calls(self, events: Generator[E, None, T]) -> Generator[E, None, T]:
+        """Pass on the events of a turn, and note how long its calls take."""
+        self._has_waited = False
+        while True:
+            try:
+                event = next(events)
+            except StopIteration as end:
+                result: T = end.value
+                return result
+            if isinstance(event, ToolEnd) and event.seconds >= WAIT_SECONDS:
+                self._has_waited = True
+            yield event
+
+    def count_calls(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> str:
+        """Count the calls of a turn; return what the model should be told, mostly ""."""
+        for call, result in zip(calls, results, strict=True):
+            text = repr((call.name, call.arguments, result.text))
+            digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
+            if digest in self._known and not self._has_waited:
+                self._repeats[call.name, digest] += 1
+            else:
+                self._known.add(digest)
+                self._repeats.clear()
+                self._is_warned = False
+        name, repeats = self._find_most_repeated()
+        if self._is_warned or repeats < WARNED_REPEATS:
+            return ""
+        self._is_warned = True
+        return (
+            f"You have called {name} {repeats} times with the same arguments and the same result. "
+            "Another time will not change it: try something else, or say what is in your way."
+        )
+
+    def explain_end(self) -> str:
+        """Return why the session has to end; "" if it may go on."""
+        name, repeats = self._find_most_repeated()
+        if repeats < MAX_REPEATS:
+            return ""
+        return f"{name} was called {repeats} times with the same result"
+
+    def clear(self) -> None:
+        """Forget all calls: the model no longer has their results before it."""
+        self._known.clear()
+        self._repeats.clear()
+
+    def _find_most_repeated(self) -> tuple[str, int]:
+        for (name, _), again in self._repeats.most_common(1):
+            return name, again + 1
+        return "", 0
