@@ -35,6 +35,7 @@ class Language(NamedTuple):
     modifiers: str = "usual"
     imports: str = "path_like"
     syntax_checked: bool = False
+    ascii_scanner: bool = False
     component: bool = False
     markup: bool = False
 

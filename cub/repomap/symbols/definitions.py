@@ -8,7 +8,6 @@ from itertools import islice
 from typing import cast
 
 from cub.repomap.listing.languages import Language, index_grammars
-from cub.repomap.symbols.bounded_parser import parse_bounded
 from cub.repomap.symbols.file_facts import Definition, DefinitionKind
 from cub.repomap.symbols.grammars import load_grammar
 from cub.repomap.symbols.language_rules import (
@@ -39,7 +38,7 @@ _MAX_DEFINITIONS = 10_000  # a file with more is a table
 def find_definitions(grammar_name: str, data: bytes) -> tuple[Definition, ...] | None:
     """Return what a file defines, in its order; None without a grammar or if parsing fails."""
     grammar = load_grammar(grammar_name)
-    tree = parse_bounded(grammar.parser, data, grammar.sentinel) if grammar else None
+    tree = grammar.parse(data) if grammar else None
     if grammar is None or tree is None:
         return None
     language = index_grammars()[grammar_name]

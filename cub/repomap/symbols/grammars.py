@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -9,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from cub.repomap.listing.languages import index_grammars
-from cub.repomap.symbols.bounded_parser import ParseSentinel
+from cub.repomap.symbols.bounded_parser import ParseSentinel, parse_bounded
 
 if TYPE_CHECKING:
-    from tree_sitter import Parser, QueryCursor
+    from tree_sitter import Parser, QueryCursor, Tree
 
+_LETTERS = bytes(code if code < 128 else ord("_") for code in range(256))
 _QUERIES = Path(__file__).parent / "queries"
 
 
@@ -31,12 +33,23 @@ class QueryPattern(NamedTuple):
 
 
 class Grammar(NamedTuple):
-    """Hold what finds a language's definitions; `patterns` by their number in the query."""
+    """Hold what finds a language's definitions; `patterns` by their number in the query.
+
+    With an `ascii_scanner`, the parser crashes on characters beyond ASCII.
+    """
 
     parser: Parser
     sentinel: ParseSentinel
     cursor: QueryCursor
     patterns: tuple[QueryPattern, ...]
+    ascii_scanner: bool = False
+
+    def parse(self, data: bytes) -> Tree | None:
+        """Return the tree of a source text; None if it is too deep, or takes too long to parse."""
+        if self.ascii_scanner:  # each byte becomes a letter: places in the text stay the same
+            mark = data[: len(BOM_UTF8) * data.startswith(BOM_UTF8)]
+            data = mark + data[len(mark) :].translate(_LETTERS)
+        return parse_bounded(self.parser, data, self.sentinel)
 
 
 @cache
@@ -62,7 +75,7 @@ def load_grammar(name: str) -> Grammar | None:
     sentinel = _make_sentinel(parser, language.sentinel.encode())
     numbers = range(query.pattern_count)
     patterns = tuple(_read_directives(query.pattern_settings(number)) for number in numbers)
-    return Grammar(parser, sentinel, cursor, patterns)
+    return Grammar(parser, sentinel, cursor, patterns, language.ascii_scanner)
 
 
 def _make_sentinel(parser: Parser, statement: bytes) -> ParseSentinel:

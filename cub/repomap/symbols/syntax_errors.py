@@ -7,7 +7,6 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 from cub.repomap.listing.languages import index_grammars
-from cub.repomap.symbols.bounded_parser import parse_bounded
 from cub.repomap.symbols.grammars import load_grammar
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def find_syntax_error(grammar: str, data: bytes) -> SyntaxFault | None:
         return None
     fault = _ask_python(data) if grammar == "python" else SyntaxFault(0, "syntax error")
     loaded = load_grammar(grammar) if fault else None
-    tree = parse_bounded(loaded.parser, data, loaded.sentinel) if loaded else None
+    tree = loaded.parse(data) if loaded else None
     if fault is None or tree is None or not tree.root_node.has_error:
         return None
     return fault if fault.line else fault._replace(line=_find_error_line(tree.root_node, data))

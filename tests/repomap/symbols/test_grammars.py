@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cub.repomap.symbols.definitions import find_definitions
 from cub.repomap.symbols.grammars import load_grammar
 from tests.conftest import environment
 from tests.repomap.grammar_names import GRAMMAR_NAMES, QUERY_NAMES
@@ -65,3 +66,8 @@ definitions("go", b"package a")
 print(before, sorted(name for name in sys.modules if name.startswith("tree_sitter_")))
 """
     assert run(code, tmp_path) == "[] ['tree_sitter_go', 'tree_sitter_go._binding']"
+
+
+def test_characters_beyond_ascii_do_not_crash_a_scanner_that_knows_no_others() -> None:
+    text = "größe() { :; }\n# 🥖\necho {\U0010ffff\n".encode()
+    assert [one.name for one in find_definitions("bash", text) or ()] == ["größe"]
