@@ -20,16 +20,19 @@ def send_request(
     environ: Sequence[bytes],
     descriptors: tuple[int, int, int] = (0, 1, 2),
     *,
-    new_session: bool = False,
+    session: bytes = b"",
 ) -> socket.socket:
     """Ask the server at `address` for a process; return where the answers come from.
+
+    With "new" as its `session`, it leads a new one; with "terminal", its stdin is the terminal of
+    that session, in which ^C is a signal.
 
     `environ` has an item `NAME=value` for each variable. The answers are two lines: the number of
     the process, and its exit code when it has ended, negative for the signal that killed it.
     """
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(address)
-    head = [b"session" if new_session else b"", cwd, b"%d" % len(arguments)]
+    head = [session, cwd, b"%d" % len(arguments)]
     data = b"\0".join([*head, *arguments, *environ])
     rights = b"".join(number.to_bytes(4, sys.byteorder) for number in descriptors)
     connection.sendmsg(

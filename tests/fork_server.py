@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import array
 import atexit
+import fcntl
 import gc
 import os
 import select
@@ -18,6 +19,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -127,6 +129,7 @@ def start_cub(
     environ: Mapping[str, str],
     descriptors: tuple[int, int, int],
     start_new_session: bool = False,
+    controls_terminal: bool = False,
 ) -> ForkedProcess:
     """Start cub with `arguments`, and these descriptors as its stdin, stdout and stderr."""
     connection = send_request(
@@ -135,7 +138,7 @@ def start_cub(
         os.fsencode(cwd),
         [os.fsencode(f"{name}={value}") for name, value in environ.items()],
         descriptors,
-        new_session=start_new_session,
+        session=b"terminal" if controls_terminal else b"new" if start_new_session else b"",
     )
     return ForkedProcess(connection)
 
@@ -228,6 +231,8 @@ def _become_cub(request: list[bytes], descriptors: list[int]) -> None:
         for number, descriptor in enumerate(descriptors):
             os.dup2(descriptor, number)
         os.closerange(3, 64)
+        if session == b"terminal":
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
         os.chdir(cwd)
         os.environ.clear()
         for item in words[int(count) :]:

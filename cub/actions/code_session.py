@@ -95,8 +95,8 @@ def prepare_session(
     layers = resolve_config(project, surroundings.environ, options.profile)
     _require_trusted(stores, layers.values, options)
     values = {key: row.value for key, row in layers.values.items()}
-    if options.model:
-        values["code.model"] = options.model
+    values["code.model"] = options.model or values["code.model"]
+    values["code.small_model"] = options.small_model or values["code.small_model"]
     folder = surroundings.folder.resolve()
     settings = resolve_model_settings(values, surroundings.environ, find_home())
     model, small_model = load_models(settings, folder)
@@ -236,6 +236,8 @@ def _require_trusted(stores: Stores, values: ConfigValues, options: CodeOptions)
         del rows["code.model"]
     if options.choose_gate(values["code.gate"].value) in ("checks", "both"):
         rows["run.checks"] = values["run.checks"]
+    if options.small_model:
+        del rows["code.small_model"]
     hint = "`--trust` allows them for this run only"
     if error := find_untrusted_keys(stores, rows.values(), options.profile, hint):
         raise error

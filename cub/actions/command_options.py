@@ -69,9 +69,11 @@ class CodeOptions(ContextOptions):
     """Hold the command line's options; "", () and None leave a setting to the configuration.
 
     `system_texts` go to the end of the system prompt; the command appends those of `system_files`.
-    `trust` agrees this once to what the project's own configuration allows.
+    `trust` agrees this once to what the project's own configuration allows. Only `/smallmodel` of a
+    session sets `small_model`.
     """
 
+    small_model: str = ""
     prompt: str | None = option(
         "-p --prompt TEXT",
         "Set the prompt; - reads stdin. Other text from stdin is appended.",

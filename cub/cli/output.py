@@ -93,6 +93,13 @@ def print_message_from_signal(text: str) -> None:
             os.write(2, f"{text}\n".encode("ascii", "replace"))
 
 
+def draw_on_last_line(text: str) -> None:
+    """Replace what is on the last line of stderr's terminal, without ending the line."""
+    with suppress(OSError):
+        sys.stderr.write(f"\r\x1b[K{escape_unsafe(text)}")
+        sys.stderr.flush()
+
+
 def ask_confirmation(question: str, *, default: bool = False) -> bool:
     """Ask the user at the terminal; without an answer, it is `default`."""
     answers = {"": default, "y": True, "yes": True, "n": False, "no": False}
@@ -168,7 +175,7 @@ def print_error(error: CubError) -> None:
         title = add_style("error:", "red", "bold")
         _print_to_stderr(f"{title} {localize_timestamps(where + item.message)}")
         for detail in item.details:
-            _print(f"  {_diff_style(detail)}", sys.stderr)  # it may be a line of a file
+            _print(f"  {style_diff_line(detail)}", sys.stderr)  # it may be a line of a file
         if item.hint:
             _print_to_stderr(f"{add_style('hint:', 'cyan')} {item.hint}")
 
@@ -184,7 +191,7 @@ def print_diff(lines: Iterable[str]) -> None:
 def print_lines(texts: Iterable[str]) -> None:
     """Print lines of the result, those of diffs in color."""
     for text in texts:
-        print_line(_diff_style(text))
+        print_line(style_diff_line(text))
 
 
 def print_plan_summary(plan: Plan, *, is_preview: bool = False) -> None:
@@ -334,7 +341,8 @@ def _make_plan_row(edit: FileEdit, verb: str) -> tuple[str, ...]:
     )
 
 
-def _diff_style(text: str) -> str:
+def style_diff_line(text: str) -> str:
+    """Return a line of a unified diff in its color."""
     if text.startswith(("+++", "---")):
         return add_style(text, "bold")
     return add_style(text, _DIFF_COLORS.get(text[:1]))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 
 import typer
 
 from cub.agent.events import Answer, Question
 from cub.cli import output
+from cub.cli.typed_input import discard_typed_input
 from cub.edit.unified_diff import format_hunks
 from cub.json_values import get_text
 from cub.masking import mask_text
@@ -65,7 +65,7 @@ def describe_call(question: Question) -> Iterator[str]:
     new = get_text(call.arguments, "new_string") or content
     if old or new:
         hunks = format_hunks(f"{old}\n".encode(), f"{new}\n".encode())
-        yield from (line for line in hunks if not line.startswith("@@"))
+        yield from (output.style_diff_line(line) for line in hunks if not line.startswith("@@"))
     elif not question.text and call.arguments:
         text = json.dumps(call.arguments, indent=2, ensure_ascii=False)
         yield from mask_text(text).splitlines()
@@ -83,18 +83,6 @@ def _read_line(question: Question) -> str:
     """Return the line that a person types after the question is shown."""
     output.print_message(f"  {question.reason}")
     always = f", (a)lways: {question.rule}" if question.rule else ""
+    output.print_message(f"  Allow it? (y)es{always}, (n)o, or say what to do instead")
     discard_typed_input()
-    return output.ask_text(f"  Allow it? (y)es{always}, (n)o, or say what to do instead:")
-
-
-def discard_typed_input() -> None:
-    """Forget what was typed before a question was seen: it is no answer to it."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        while msvcrt.kbhit():
-            msvcrt.getwch()
-    else:
-        import termios
-
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    return output.ask_text("  Answer")

@@ -6,7 +6,9 @@ passes over: `reasoning`, `tool_result`, `retry`, `compaction`, `cache` and `end
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,6 @@ from cub.agent.events import (
     GateEnd,
     GateStart,
     GateVerdict,
-    Question,
     ReplyText,
     RequestRetry,
     SessionEnd,
@@ -31,6 +32,7 @@ from cub.agent.events import (
 from cub.agent.loop import AgentSession
 from cub.agent.session_store import make_session_id
 from cub.cli import output
+from cub.cli.session_view import SessionView, describe_end, describe_use
 from cub.masking import mask_text
 from cub.tokens import TokenUsage
 
@@ -39,50 +41,56 @@ _MAX_RESULT = 2_000  # characters of a tool's result in an event
 
 
 class _SummaryPrinter:
-    """Print the answer at the end, as text or JSON, and what is done on the way to stderr."""
+    """Print the answer, as text or JSON, and what is done on the way to stderr.
+
+    On a terminal, text is printed as it comes; elsewhere stdout gets the last reply alone, since
+    only the end tells which one that is.
+    """
 
     def __init__(self, root: Path, *, is_json: bool, is_debug: bool) -> None:
-        self._root = root
-        self._asked_ids = set[str]()  # a person has seen the change of these calls
-        self._is_json, self._is_debug = is_json, is_debug
+        self._root, self._is_json = root, is_json
+        self._streams = not is_json and sys.stdout.isatty()
+        self._view = SessionView(streams_text=self._streams, is_debug=is_debug)
         self._turns = 0
         self._denied: list[str] = []
         self._last_text = ""
         self._session_id = ""
 
-    def begin(self, session_id: str) -> None:
-        """Print nothing; note the session's id, "" if it is not saved."""
+    @contextmanager
+    def follow(self, session_id: str) -> Iterator[None]:
+        """Show inside the context that something goes on; `session_id` is "" if it is not saved."""
         self._session_id = session_id
+        with self._view.follow():
+            yield
 
     def show(self, event: SessionEvent) -> None:
         """Print a line for a call or a retry; with debug, for all else."""
         match event:
             case ReplyText():
                 self._last_text = event.text
-                return
             case ToolStart():  # the answer is the text that no call follows
-                for line in self._last_text.splitlines():
-                    output.print_message(line)
+                for line in () if self._streams else self._last_text.splitlines():
+                    self._view.print_message(line)
                 self._last_text = ""
-            case Question():
-                self._asked_ids.add(event.call.id)
             case ToolEnd():
                 self._denied += [event.summary] if event.source == "denied" else []
-                event = event._replace(preview="") if event.call.id in self._asked_ids else event
             case TurnEnd():
                 self._turns += 1
-        for line in _describe_event(event, is_debug=self._is_debug):
-            output.print_message(line)
+        self._view.show(event)
+
+    def resume(self) -> None:
+        """Show that work goes on after an answer."""
+        self._view.resume()
 
     def finish(self, session: AgentSession, end: SessionEnd) -> None:
         """Print the answer, and why the session ended if the answer does not say."""
         if self._is_json:
             output.print_json(self._to_json(session, end))
-        elif end.text:
+        elif end.text and not (self._streams and self._last_text):
             output.print_bytes(f"{end.text.rstrip()}\n".encode("utf-8", "replace"))
-        if end.message:
-            output.print_message(f"The session ended: {end.message}")
-        output.print_message(_describe_use(self._turns, session.budget.usage, session.budget.usd))
+        for line in describe_end(end):
+            output.print_message(line)
+        output.print_message(describe_use(self._turns, session.budget.usage, session.budget.usd))
 
     def _to_json(self, session: AgentSession, end: SessionEnd) -> JsonTree:
         return {
@@ -100,70 +108,22 @@ class _SummaryPrinter:
         }
 
 
-def _describe_use(turns: int, usage: TokenUsage, usd: float | None) -> str:
-    parts = [f"{turns} turn{'s' * (turns != 1)}"]
-    if any(usage):
-        parts.append(f"{usage.total:,} tokens")
-        parts += [f"{usage.cache_read:,} more from the cache"] * bool(usage.cache_read)
-        parts.append("cost not known" if usd is None else f"${usd:.4f}")
-    else:
-        parts.append("tokens not reported")
-    return ", ".join(parts)
-
-
-def _describe_event(event: SessionEvent, *, is_debug: bool) -> Iterator[str]:
-    """Yield lines for people; those about a sub-agent begin with its name."""
-    if not isinstance(event, SubagentEvent):
-        yield from _describe_own_event(event, is_debug=is_debug)
-        return
-    for line in _describe_own_event(event.event, is_debug=is_debug):
-        yield f"  {event.agent}: {line}"
-
-
-def _describe_review(event: GateCheck | GateVerdict) -> str:
-    if isinstance(event, GateCheck):
-        state = "passed" if event.is_ok else "failed"
-        return f"check `{event.command}` {state}" + f": {event.summary}" * bool(event.summary)
-    words = {True: "complete", False: "not complete", None: "no verdict"}
-    return f"judge {event.judge}: {words[event.is_complete]}: {event.reasoning}"
-
-
-def _describe_own_event(event: SessionEvent, *, is_debug: bool) -> Iterator[str]:
-    match event:
-        case ToolStart():
-            yield event.summary
-        case ToolEnd(result=result) if result.is_error:
-            yield f"  {result.text.splitlines()[0]}"
-        case ToolEnd(preview=preview) if preview:
-            yield from (f"  {line}" for line in preview.splitlines())
-        case RequestRetry():
-            yield f"{event.reason}; retry {event.number} in {event.seconds:.0f} s"
-        case Compaction(kind="auto" | "cut" as kind):
-            word = "summarized" if kind == "auto" else "shortened"
-            yield f"{word}: {event.tokens_before:,} -> {event.tokens_after:,} tokens"
-        case GateCheck() | GateVerdict():
-            yield _describe_review(event)
-        case TurnEnd() if is_debug:
-            counts = ", ".join(f"{k} {v:,}" for k, v in event.usage._asdict().items() if v)
-            price = "" if event.usd is None else f", ${event.usd:.4f}"
-            yield f"turn {event.number}: {counts or 'tokens not reported'}{price}"
-        case Compaction() if is_debug:
-            yield f"old results cut: {event.tokens_before:,} -> {event.tokens_after:,} tokens"
-        case CacheStatistics() if is_debug:
-            yield f"explore cache: {event.hits} hits, {event.misses} misses"
-
-
 class _StreamPrinter:
     """Print an event a line."""
 
-    def begin(self, session_id: str) -> None:
+    @contextmanager
+    def follow(self, session_id: str) -> Iterator[None]:
         """Print the session's id; a new one if it is "", as the session is not saved."""
         _print_event({"type": "session", "id": session_id or make_session_id()})
+        yield
 
     def show(self, event: SessionEvent) -> None:
         """Print what corresponds to an event."""
         for tree in _list_json_events(event):
             _print_event(tree)
+
+    def resume(self) -> None:
+        """Print nothing."""
 
     def finish(self, session: AgentSession, end: SessionEnd) -> None:
         """Print nothing: the last event was the end."""

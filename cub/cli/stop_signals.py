@@ -55,6 +55,13 @@ def interrupt_at_signals() -> Iterator[None]:
 
 
 @contextmanager
+def notify_termination(listener: Callable[[], None]) -> Iterator[None]:
+    """Call a listener at the signals that end a command, but for that of Ctrl-C."""
+    with _replace_handlers(_SIGNALS[1:], lambda _number, _frame: listener()):
+        yield
+
+
+@contextmanager
 def ignore_stop_signals() -> Iterator[None]:
     """Ignore these signals for the moment that a cleanup takes."""
     with _replace_handlers(_SIGNALS, signal.SIG_IGN):

@@ -50,6 +50,7 @@ from cub.agent.tools.tool_arguments import build_schema
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS
 from cub.agent.tools.toolset import TOOLS
 from cub.cli.session_output import choose_printer
+from cub.cli.terminal_session.command_table import COMMANDS
 from cub.tokens import TokenUsage
 from tests.docs.pages import DOCS
 from tests.docs.test_tables import rows
@@ -94,9 +95,9 @@ def test_the_events_and_their_keys_are_those_that_are_printed(
         ReasoningDelta,
     }
     printer = choose_printer("stream-json", DOCS, is_debug=False)
-    printer.begin("")
-    for event in EVENTS:
-        printer.show(event)
+    with printer.follow(""):
+        for event in EVENTS:
+            printer.show(event)
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     expected = {tree["type"]: [key for key in tree if key != "type"] for tree in printed}
     table = {
@@ -184,3 +185,8 @@ def test_the_session_ends_after_as_many_repetitions_as_the_page_says() -> None:
     assert MAX_CUT_REPLIES == 3
     assert "four replies in a row were cut" in TEXT
     assert "the same call had the same result five times, and no call had a new result" in TEXT
+
+
+def test_the_commands_of_a_session_are_listed() -> None:
+    described = [(f"`{f'/{row.name} {row.arguments}'.rstrip()}`", row.help) for row in COMMANDS]
+    assert [tuple(row) for row in cells("Command")] == described

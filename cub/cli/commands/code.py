@@ -1,12 +1,14 @@
-"""Run `cub code`: have the built-in agent work on a prompt, without anybody watching."""
+"""Run `cub code`: have the built-in agent work on a prompt, or hold a session at the terminal."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +24,8 @@ from cub.cli.options import get_directory
 from cub.cli.parameters import add_missing_values, take_options
 from cub.cli.stop_signals import handle_stop_signals
 from cub.cli.task_stores import open_task_stores, read_file_argument
-from cub.errors import UsageError
+from cub.cli.terminal import supports_live_view
+from cub.errors import CubError, UsageError
 from cub.processes.command import StopRequest
 
 if TYPE_CHECKING:
@@ -49,16 +52,19 @@ app.add_typer(sessions_app, name="sessions")
 
 
 _STOPPING = "stopping; a second signal exits immediately"
+# On a terminal, the line that says what goes on gives way.
+_STOPPING_ON_TERMINAL = "\r\x1b[KStopping. Press Ctrl-C again to exit immediately."
 _INTERRUPTED = 130
 
 
 @app.callback()
 @take_options
 def code(context: typer.Context, options: CodeOptions) -> None:
-    """Run the built-in agent on a prompt.
+    """Run the built-in agent in the terminal, or on a prompt.
 
-    The agent reads, searches, and edits files, and runs commands, within the permissions. The
-    answer goes to stdout, and its progress to stderr. Without -p, the prompt is read from stdin.
+    The agent reads, searches, and edits files, and runs commands, within the permissions. With -p,
+    the answer goes to stdout, and its progress to stderr. Without -p, the prompt is read from
+    stdin; a terminal starts a session.
 
     Example: cub code -p "Why does test_parse fail?"
     """
@@ -67,12 +73,28 @@ def code(context: typer.Context, options: CodeOptions) -> None:
     files = (read_file_argument(context, path) for path in options.system_files)
     file_texts = (data.decode("utf-8", "replace") for data in files)
     options = replace(options, system_texts=(*options.system_texts, *file_texts))
-    prompt, piped = _read_prompt(options.prompt)
+    piped = ""
+    if not _is_interactive(options):
+        prompt, piped = _read_prompt(options.prompt)
+        options = replace(options, prompt=prompt)
     stores = open_task_stores(context)
-    options = replace(options, prompt=prompt)
     session_id = choose_session_id(stores.root, options)
     if code := _run_session(stores, get_directory(context), options, piped, session_id):
         raise typer.Exit(code)
+
+
+def _is_interactive(options: CodeOptions) -> bool:
+    """Return whether a session starts. Raises CubError if the package for it is missing."""
+    if options.prompt is not None or options.output_format != "text":
+        return False
+    if not (output.can_ask() and sys.stdout.isatty()):
+        return False
+    if find_spec("prompt_toolkit") is None:
+        from cub.installation import find_installation
+
+        hint = f"run `{find_installation().suggest_extra('agent')}`, or pass a prompt with -p"
+        raise CubError("a session at the terminal needs the package prompt_toolkit", hint=hint)
+    return True
 
 
 def _read_prompt(prompt: str | None) -> tuple[str, str]:
@@ -97,9 +119,9 @@ def _read_prompt(prompt: str | None) -> tuple[str, str]:
 def _run_session(
     stores: Stores, directory: Path, options: CodeOptions, piped: str, session_id: str
 ) -> int:
-    """Work on the prompt of the options, and return the exit code; `piped` is text after it.
+    """Work on the prompt of the options, with `piped` after it, or hold a session without one.
 
-    The session goes on with the one of `session_id`, if that is not "".
+    It goes on with the session of `session_id`, if that is not "". Return the exit code.
     """
     from datetime import UTC, datetime
 
@@ -110,22 +132,31 @@ def _run_session(
     from cub.processes.own_secrets import hide_own_secrets
 
     hide_own_secrets(is_secret)
-    with handle_stop_signals(_STOPPING) as stop:
+    is_live = supports_live_view(sys.stderr)
+    with handle_stop_signals(_STOPPING_ON_TERMINAL if is_live else _STOPPING) as stop:
         today = datetime.now(UTC).astimezone().date()
         surroundings = SessionSurroundings(
-            directory, os.environ, stop, today, has_terminal=output.can_ask()
+            directory,
+            os.environ,
+            stop,
+            today,
+            is_interactive=options.prompt is None,
+            has_terminal=output.can_ask(),
         )
         prepared = prepare_session(stores, options, surroundings)
         output.print_warnings(prepared.warnings)
         if prepared.model_choice and options.output_format != "stream-json":
             output.print_message(f"model {prepared.model_choice}")
-        prompt = options.prompt or ""
-        invocation = find_invocation(prepared.session.toolbox.context.skills, prompt)
         blocks, warnings = run_commands(stores, prepared.values, options)
         output.print_warnings(warnings)
-        prompt = invocation.text if invocation else prompt
-        parts = [*(block.format() for block in blocks), prompt, piped]
-        text = "\n\n".join(filter(None, parts))
+        texts = [block.format() for block in blocks]
+        if options.prompt is None:
+            from cub.cli.terminal_session.terminal_loop import run_terminal_session
+
+            return run_terminal_session(stores, options, surroundings, prepared, session_id, texts)
+        invocation = find_invocation(prepared.session.toolbox.context.skills, options.prompt)
+        prompt = invocation.text if invocation else options.prompt
+        text = "\n\n".join(filter(None, [*texts, prompt, piped]))
         events = prepared.work_on(text, invocation)
         is_debug = prepared.is_debug or options.debug
         printer = choose_printer(options.output_format, stores.root, is_debug=is_debug)
@@ -157,11 +188,12 @@ def _show_events(
     if recorder:
         recorder.warn = output.print_message
         events = recorder.record(events)
-    printer.begin(recorder.session_id if recorder else "")
-    for event in events:
-        printer.show(event)
-        if isinstance(event, Question):
-            answer_question(event, stop, save_rule)
-        end = event if isinstance(event, SessionEnd) else None
+    with printer.follow(recorder.session_id if recorder else ""):
+        for event in events:
+            printer.show(event)
+            if isinstance(event, Question):
+                answer_question(event, stop, save_rule)
+                printer.resume()
+            end = event if isinstance(event, SessionEnd) else None
     assert end is not None
     return end

@@ -1,0 +1,109 @@
+"""List the commands of a session at the terminal, for help, completion, and the documentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import NamedTuple
+
+from cub.cli import output
+from cub.cli.terminal_session.input_completion import Candidate
+from cub.cli.terminal_session.session_commands import (
+    change_model,
+    change_permissions,
+    change_small_model,
+    clear_conversation,
+    list_permission_words,
+    quit_session,
+    reload_settings,
+    retry_prompt,
+    show_cache,
+    show_history,
+    show_status,
+    show_tokens,
+    undo_changes,
+)
+from cub.cli.terminal_session.terminal_state import TerminalState
+
+_COMMAND = re.compile(r"/(?P<name>[\w:-]+)(?:\s+(?P<words>.*))?", re.DOTALL)
+_KEYS = (
+    ("Enter", "send the prompt"),
+    ("Alt-Enter, Ctrl-J, \\ Enter", "start a new line"),
+    ("!COMMAND", "run a command in your shell; the next prompt gets its output"),
+    ("@FILE", "attach a file or a list of a directory's files; Tab completes its path"),
+    ("Shift-Tab", "change the permissions: ask, accept-edits, plan"),
+    ("Ctrl-C", "stop the agent, or clear the prompt; twice at an empty prompt: quit"),
+)  # fmt: skip
+
+
+class Command(NamedTuple):
+    """Describe a command: its name without the slash, its arguments, and its help.
+
+    `run` gets what stands behind the name, and returns a prompt for the agent, or None. It raises
+    CubError. `values` are what the first argument may be.
+    """
+
+    name: str
+    arguments: str
+    help: str
+    run: Callable[[TerminalState, str], str | None]
+    values: Callable[[TerminalState], Iterable[str]] = lambda _: ()
+
+
+def _show_help(_: TerminalState, __: str) -> None:
+    rows = [(f"/{row.name} {row.arguments}".rstrip(), row.help) for row in COMMANDS]
+    output.print_rows([*rows, ("", ""), *_KEYS], prose=(1,))
+
+
+def find_command(text: str) -> tuple[Command, str] | None:
+    """Return the command that an input is, and its arguments; None for a prompt or a skill."""
+    match = _COMMAND.fullmatch(text)
+    for row in COMMANDS if match else ():
+        if match and row.name == match["name"]:
+            return row, (match["words"] or "").strip()
+    return None
+
+
+def list_candidates(state: TerminalState) -> dict[str, Candidate]:
+    """Return commands and skills as completions, by their names with the slash."""
+    skills = state.session.toolbox.context.skills.for_user
+    rows = [Candidate(f"/{skill.name}", "", skill.summary) for skill in skills]
+    rows += [
+        Candidate(f"/{row.name}", row.arguments, row.help, partial(row.values, state))
+        for row in COMMANDS
+    ]
+    return {row.name: row for row in rows}
+
+
+def _show_skills(state: TerminalState, _: str) -> None:
+    """Print the skills that can be called for, and whether the model loads them by itself."""
+    skills = state.session.toolbox.context.skills.for_user
+    if not skills:
+        output.print_message("There are no skills. They are read from .claude/skills, for example.")
+        return
+    output.print_rows([(f"/{one.name}", one.summary) for one in skills], prose=(1,))
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", "", "show all commands and keys", _show_help),
+    Command("status", "", "show the models, permissions, tokens, and cost", show_status),
+    Command("clear", "", "start a new conversation", clear_conversation),
+    Command("history", "", "show the conversation in short", show_history),
+    Command("retry", "", "send the last prompt again", retry_prompt),
+    Command("undo", "", "stash all uncommitted changes with git", undo_changes),
+    Command("tokens", "", "show the tokens of the conversation", show_tokens),
+    Command("cache", "", "show what the explore cache did", show_cache),
+    Command("model", "[NAME]", "change the model, or show it", change_model),
+    Command("smallmodel", "[NAME]", "change the small model, or show it", change_small_model),
+    Command(
+        "permissions",
+        "[CHANGE]",
+        "show permissions, or change them",
+        change_permissions,
+        list_permission_words,
+    ),
+    Command("skills", "", "list skills; /NAME calls for one", _show_skills),
+    Command("reload", "", "read the configuration and instructions again", reload_settings),
+    Command("quit", "", "end the session", quit_session),
+)

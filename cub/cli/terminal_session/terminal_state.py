@@ -1,0 +1,186 @@
+"""Hold what a session at the terminal works with, for the loop and for each of its commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from cub.actions.code_session import (
+    PreparedSession,
+    SessionSurroundings,
+    open_recorder,
+    prepare_session,
+)
+from cub.actions.command_options import CodeOptions
+from cub.actions.tasks.stores import Stores, open_stores
+from cub.agent.events import Question, SessionEnd, TurnEnd
+from cub.agent.loop import AgentSession
+from cub.agent.permissions import PermissionMode
+from cub.agent.session_budget import SessionBudget
+from cub.agent.session_store import SessionRecorder
+from cub.agent.skill_invocation import SkillInvocation
+from cub.cli import output
+from cub.cli.questions import answer_question
+from cub.cli.session_view import SessionView, describe_end
+from cub.cli.terminal_session.input_completion import UsageCounts
+from cub.cli.typed_input import set_typing, take_typed_text
+from cub.project.allowed_rules import add_allowed_rule
+from cub.project.project import Project
+
+# Shift-Tab goes from one to the next; `bypass` is never reached by a slip.
+_MODES: tuple[PermissionMode, ...] = ("ask", "accept-edits", "plan")
+
+
+@dataclass(slots=True)
+class TerminalState:
+    """Hold the session of the agent, how it was prepared, and what the next prompt gets.
+
+    `attachments` are texts that go with the next prompt. `typed` was typed while the agent worked.
+    """
+
+    stores: Stores
+    options: CodeOptions
+    surroundings: SessionSurroundings
+    prepared: PreparedSession
+    view: SessionView
+    counts: UsageCounts
+    total: SessionBudget  # of all conversations
+    attachments: list[str] = field(default_factory=list)
+    prompts: list[str] = field(default_factory=list)
+    typed: str = ""
+    turns: int = 0
+    context_tokens: int = 0  # as measured last
+    is_ending: bool = False
+    recorder: SessionRecorder | None = None  # None until the first prompt, or if nothing is saved
+
+    @property
+    def session(self) -> AgentSession:
+        """Return the session of the agent."""
+        return self.prepared.session
+
+    def work_on(self, prompt: str, invocation: SkillInvocation | None = None) -> SessionEnd | None:
+        """Have the agent work on a prompt, with all that was attached; return how that ended."""
+        stop = self.surroundings.stop
+        text = "\n\n".join([prompt, *self.attachments])
+        self.attachments.clear()
+        self.prompts.append(text)
+        events = self.prepared.work_on(text, invocation)
+        if self.recorder is None:
+            self.open_recorder("", prompt)
+        if self.recorder:
+            events = self.recorder.record(events)
+        save_rule = partial(add_allowed_rule, self.prepared.root)
+        end: SessionEnd | None = None
+        stop.reset()
+        output.print_line()
+        with set_typing(is_shown=False):
+            try:
+                with self.view.follow():
+                    for event in events:
+                        self.view.show(event)
+                        if isinstance(event, Question):
+                            with set_typing(is_shown=True):
+                                answer_question(event, stop, save_rule)
+                            self.view.resume()
+                        elif isinstance(event, TurnEnd):
+                            self.turns += 1
+                        elif isinstance(event, SessionEnd):
+                            end = event
+            finally:
+                self.typed = take_typed_text()
+        for line in describe_end(end, "The agent stopped") if end else ():
+            output.print_message(line)
+        return end
+
+    def open_recorder(self, session_id: str, prompt: str = "") -> None:
+        """Save the session from now on: as a new one, or as that of an id, whose messages it gets.
+
+        Raises CubError if that one can't be resumed.
+        """
+        is_saved = not self.options.no_save
+        recorder, warnings = open_recorder(self.prepared, prompt, session_id, is_saved=is_saved)
+        output.print_warnings(warnings)
+        if recorder:
+            recorder.warn = output.print_message
+        self.recorder = recorder
+
+    def close(self) -> None:
+        """End what works in the background, and let other processes resume the session."""
+        self.session.close()
+        if self.recorder:
+            self.recorder.close()
+
+    def start_anew(self) -> None:
+        """Start a new conversation. Raises CubError for settings that are not valid."""
+        self._replace_session(self._prepare(self.options))
+        if self.recorder:
+            self.recorder.close()
+            self.recorder = None
+        self.attachments.clear()
+        self.prompts.clear()
+
+    def reload(self) -> None:
+        """Go on with the conversation, with settings and instructions as they are now.
+
+        Raises CubError, and leaves everything as it was, for settings that are not valid.
+        """
+        before, prepared = self.session, self._prepare(self.options)
+        prepared.session.messages = before.messages
+        prepared.session.budget.add_cost(before.budget.usage, before.budget.usd)
+        self._replace_session(prepared)
+        if self.recorder:
+            self.recorder.session = self.session
+
+    def _prepare(self, options: CodeOptions) -> PreparedSession:
+        """Return a session with what files say now; nothing counts as read in it."""
+        self.stores = open_stores(Project.load(self.stores.project.root), self.stores.actor)
+        prepared = prepare_session(self.stores, options, self.surroundings)
+        output.print_warnings(prepared.warnings)
+        return prepared
+
+    def _replace_session(self, prepared: PreparedSession) -> None:
+        """Take another session; the mode of permissions stays, and the limit of costs."""
+        session, before = prepared.session, self.session
+        session.toolbox.permissions.mode = before.toolbox.permissions.mode
+        session.budget.parent = self.total
+        before.close()
+        self.prepared = prepared
+
+    def change_models(self, options: CodeOptions) -> None:
+        """Take the models that these options name, in the same conversation. Raises CubError."""
+        new = prepare_session(self.stores, options, self.surroundings).session
+        session = self.session
+        for model in (session.model, session.small_model):
+            model.close()
+        session.model, session.small_model = new.model, new.small_model
+        session.limits, session.window = new.limits, new.window
+        self.options = options
+
+    def change_mode(self) -> None:
+        """Go to the next mode of permissions."""
+        permissions = self.session.toolbox.permissions
+        number = _MODES.index(permissions.mode) + 1 if permissions.mode in _MODES else 0
+        permissions.mode = _MODES[number % len(_MODES)]
+
+    def measure_context(self) -> tuple[int, int]:
+        """Return about how many tokens the next request has, and how many it may have."""
+        window = self.session.window
+        self.context_tokens = window.measure(self.session.messages)
+        return self.context_tokens, window.find_threshold(self.context_tokens)
+
+    def list_status(self) -> Iterator[str]:
+        """Yield the parts of the status line, the most important one first."""
+        session = self.session
+        yield session.toolbox.permissions.mode
+        limit = max(1, session.window.find_threshold(self.context_tokens))
+        yield f"{max(0, 100 - 100 * self.context_tokens // limit)} % context left"
+        budget = session.budget
+        if any(budget.usage):
+            yield "cost not known" if budget.usd is None else f"${budget.usd:.4f}"
+            yield f"{budget.usage.total:,} tokens"
+        yield session.model.name
+
+    def forget_results(self) -> None:
+        """Forget what was read and found: the files may be others now."""
+        self.session.toolbox.forget_results()
