@@ -19,9 +19,10 @@ MIN_LINES_OF_A_LONE_SIBLING = 80
 # joined, and then raises the number.
 MAX_MODULES = {
     "cub": 11,
-    "cub.actions": 99,
-    # Compaction is four ideas: the window, old results, summaries, and what is done when.
-    "cub.agent": 65,
+    "cub.actions": 102,
+    # Compaction is four ideas: the window, old results, summaries, and what is done when. MCP is
+    # six: configuration, process, HTTP, one connection, all of them, and their tools.
+    "cub.agent": 72,
     "cub.checks": 17,
     # With the session at the terminal: its input, its commands, and what both it and -p show.
     "cub.cli": 72,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 from cub.actions.command_options import CodeOptions
 from cub.actions.context_scripts import make_text_reader
 from cub.actions.context_settings import find_untrusted_keys
+from cub.actions.mcp_servers import add_servers, find_servers
 from cub.actions.subagent_sessions import SubagentSettings, add_subagents
 from cub.actions.tasks.stores import Stores
 from cub.agent.agent_definitions import load_agent_types
@@ -20,6 +21,7 @@ from cub.agent.events import SessionEvent
 from cub.agent.executor import Toolbox
 from cub.agent.explore_cache import ExploreCache
 from cub.agent.loop import AgentSession, SessionLimits
+from cub.agent.mcp.server_config import ServerStatus
 from cub.agent.memory import Memory, load_memory
 from cub.agent.model_settings import (
     load_model,
@@ -69,7 +71,7 @@ class PreparedSession(NamedTuple):
     """Hold a session that has not begun, the values of the configuration, and warnings.
 
     `root` is the project's. `model_choice` is the model that nobody configured, and why it was
-    chosen; else "".
+    chosen; else "". `list_servers` returns those that speak MCP.
     """
 
     session: AgentSession
@@ -78,6 +80,7 @@ class PreparedSession(NamedTuple):
     values: ConfigValues
     is_debug: bool
     warnings: list[PlanWarning]
+    list_servers: Callable[[], list[ServerStatus]]
     model_choice: str = ""
 
     def work_on(self, prompt: str, invocation: SkillInvocation | None) -> Iterator[SessionEvent]:
@@ -116,6 +119,8 @@ def prepare_session(
     system = render("code", skills=skills.describe_for_model(), **variables)
     session = AgentSession(model, small_model, toolbox, system, limits, budget=budget)
     background_stop = _choose_background_stop(session, surroundings)
+    found = find_servers(stores, options, surroundings.environ, toolbox.permissions.deny, values)
+    list_servers = add_servers(session, found, parse_seconds(values["code.mcp.timeout"]))
     subagents = add_subagents(
         session,
         SubagentSettings(
@@ -131,7 +136,7 @@ def prepare_session(
         session.end_reviews.append(subagents)
     gate_warnings = _add_gate(session, values, options, background_stop)
     warnings = [w for w in layers.warnings if w not in project.config.warnings]
-    warnings += [*memory.warnings, *reader.warnings, *gate_warnings]
+    warnings += [*memory.warnings, *reader.warnings, *found.warnings, *gate_warnings]
     return PreparedSession(
         session,
         subagents,
@@ -139,6 +144,7 @@ def prepare_session(
         layers.values,
         settings.is_debug,
         warnings,
+        list_servers,
         settings.choice,
     )
 

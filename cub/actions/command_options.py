@@ -135,6 +135,12 @@ class CodeOptions(ContextOptions):
         (),
         panel=_PERMISSIONS_PANEL,
     )
+    mcp_files: tuple[Path, ...] = option(
+        "--mcp-config FILE", "Start the MCP servers of FILE, in JSON (repeatable).", ()
+    )
+    strict_mcp_config: bool = option(
+        "--strict-mcp-config", "Start no MCP servers but those of --mcp-config.", False
+    )
 
     def choose_gate(self, configured: GateChoice) -> GateChoice:
         """Return what reviews the work: the options count before the configuration."""

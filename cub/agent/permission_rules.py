@@ -20,7 +20,7 @@ from cub.errors import CubError
 from cub.json_values import JsonObject
 from cub.text import suggest_known
 
-_RULE = re.compile(r"(\w+)(?:\((.+)\))?", re.DOTALL)
+_RULE = re.compile(r"([\w-]+)(?:\((.+)\))?", re.DOTALL)
 _DOMAIN = re.compile(r"domain:[\w.-]+", re.ASCII)
 _WILDCARD = re.compile(r"[*?\[\\]")
 _INNER_START = re.compile(r"[{,][/~]")
@@ -123,9 +123,12 @@ class PermissionRule(NamedTuple):
 def parse_rule(text: str, tools: Mapping[str, Tool] = TOOLS) -> PermissionRule:
     """Return the rule in a text: `Tool` or `Tool(pattern)`, of a tool in `tools`. Raises CubError.
 
-    Tools from outside are not known when rules are read: `mcp__SERVER` or `mcp__SERVER__TOOL`.
+    Tools from outside are not known when rules are read: `mcp__SERVER`, which may be written as
+    `mcp__SERVER__*`, or `mcp__SERVER__TOOL`.
     """
-    match = _RULE.fullmatch(text.strip())
+    words = text.strip()
+    is_outside = words.startswith(OUTSIDE_PREFIX)
+    match = _RULE.fullmatch(words.removesuffix("__*") if is_outside else words)
     if match is None:
         hint = "write Tool or Tool(pattern), such as Bash(git diff *) or Read(~/docs/**)"
         raise CubError(f"not a permission rule: {text!r}", hint=hint)

@@ -92,9 +92,12 @@ def start_keeper(
     command: CommandSpec,
     grace: tuple[float, float],
     merge_streams: bool,
+    *,
+    opens_stdin: bool = False,
 ) -> KeeperHandle:
     """Start a command under a keeper; `merge_streams` gives it one pipe for stdout and stderr.
 
+    `opens_stdin` gives it a pipe as stdin that the caller writes to, and closes.
     Raises CubError, with nothing started.
     """
     if os.name != "posix":
@@ -103,7 +106,7 @@ def start_keeper(
     with ExitStack() as ours, ExitStack() as theirs:
         orders, control = _pipe(theirs, ours)
         status, results = _pipe(ours, theirs)
-        feeds, stdin = _pipe(theirs, ours) if command.stdin else (None, None)
+        feeds, stdin = _pipe(theirs, ours) if command.stdin or opens_stdin else (None, None)
         out, says = _pipe(ours, theirs)
         err, complains = (None, says) if merge_streams else _pipe(ours, theirs)
         words = [str(_ROOT), orders.fileno(), results.fileno(), *grace]

@@ -121,6 +121,8 @@ _ROWS = (
     Setting("code.cache.ttl", "time", "30s", "How long a result of Glob or Grep is reused."),
     Setting("code.session_days", "whole", 30, "After how many days without use a saved session "
             "is deleted; 0 saves none."),
+    Setting("code.mcp.enabled", "flag", True, "Whether MCP servers are started."),
+    Setting("code.mcp.timeout", "time", "30s", "How long an MCP server may take to start."),
     Setting("code.debug", "flag", False, "Whether turns, retries, and tokens are shown on stderr."),
     Setting("harnesses.*.argv", "texts", [], "The command that starts the agent NAME."),
     Setting("harnesses.*.prompt", "choice", "stdin", "How the agent gets its prompt.",
@@ -164,6 +166,7 @@ SECTION_DESCRIPTIONS = {
     "run.budget": "The limits of a run.",
     "code": "The built-in agent.",
     "code.cache": "The explore cache of the built-in agent.",
+    "code.mcp": "The MCP servers of the built-in agent.",
     "harnesses": "Agents by name: your own, or changes to those that cub supports.",
     "ledger": "The record of all attempts.",
     "profiles": "Named sets of values that replace others.",

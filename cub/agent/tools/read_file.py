@@ -27,7 +27,7 @@ _MAX_FILE_BYTES = 64 << 20
 _UNSEEN = re.compile(
     "[\u00a0\u00ad\u1680\u2000-\u200b\u200e\u200f\u202a-\u202f\u205f\u2060\u2066-\u2069\ufeff]"
 )
-_MAX_IMAGE_BYTES = 3_750_000  # services take 5 MB in base64
+MAX_IMAGE_BYTES = 3_750_000  # services take 5 MB in base64
 
 
 class ReadArguments(NamedTuple):
@@ -48,7 +48,7 @@ def read_text_or_image(arguments: ReadArguments, context: ToolContext) -> ToolOu
     path = context.resolve_path(arguments.file_path)
     name = quote_name(context.describe_path(path))
     data = _read_bytes(path, name)
-    media_type, text = _detect_image(data), decode_file(data)
+    media_type, text = detect_image(data), decode_file(data)
     if media_type:
         output = _show_image(data, media_type, name)
     elif text.is_binary:
@@ -91,7 +91,7 @@ def _suggest_name(path: Path) -> str:
     return f"did you mean {quote_name(similar)}?" if similar else ""
 
 
-def _detect_image(data: bytes) -> str:
+def detect_image(data: bytes) -> str:
     """Return the media type of an image that models see; "" for anything else."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
@@ -103,9 +103,9 @@ def _detect_image(data: bytes) -> str:
 
 
 def _show_image(data: bytes, media_type: str, name: str) -> ToolOutput:
-    if len(data) > _MAX_IMAGE_BYTES:
+    if len(data) > MAX_IMAGE_BYTES:
         raise ToolError(
-            f"the image {name} has {len(data):,} bytes, more than the {_MAX_IMAGE_BYTES:,} that "
+            f"the image {name} has {len(data):,} bytes, more than the {MAX_IMAGE_BYTES:,} that "
             "models take",
             hint="make it smaller, and read the copy",
         )

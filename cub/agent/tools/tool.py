@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -21,7 +22,7 @@ from cub.agent.tools.tool_arguments import (
     parse_arguments,
     rename_arguments,
 )
-from cub.agent.tools.tool_text import unquote_name
+from cub.agent.tools.tool_text import make_valid_text, unquote_name
 from cub.json_values import JsonObject, get_text
 from cub.processes.command import StopRequest
 
@@ -167,7 +168,12 @@ class Tool(NamedTuple):
         return self.name, _EFFECT_NAMES.get(self.effect, ""), server
 
     def get_subject(self, values: JsonObject) -> str:
-        """Return what a call with these arguments is about; "" if they do not say."""
+        """Return what a call with these arguments is about; "" if they do not say.
+
+        Of a tool of which nothing is known, any argument may matter to the person who is asked.
+        """
+        if self.effect == "unknown" and not self.subject:
+            return make_valid_text(json.dumps(values, ensure_ascii=False)) if values else ""
         return get_text(values, self.subject)
 
 

@@ -1,0 +1,155 @@
+"""Which MCP servers a session starts, from which files, and which of them need to be trusted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cub.actions import mcp_servers
+from cub.actions.command_options import CodeOptions
+from cub.actions.mcp_servers import FoundServers, find_servers
+from cub.actions.run.command_trust import trust_project
+from cub.actions.tasks.stores import open_stores
+from cub.agent.permission_rules import parse_rule
+from cub.errors import CubError
+from cub.project.config_layers import get_user_config_path
+from cub.project.project import Project
+
+
+@pytest.fixture
+def shelf(project: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project of a person who has trusted nothing, and has no configuration."""
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    monkeypatch.setattr(mcp_servers, "find_spec", lambda name: name)
+    return project
+
+
+def write_servers(path: Path, *names: str, **more: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    servers = {name: {"command": path.parent.name} for name in names}
+    path.write_text(json.dumps({"mcpServers": servers, **more}), "utf-8")
+    return path
+
+
+def find(
+    root: Path,
+    options: CodeOptions = CodeOptions(),  # noqa: B008 - immutable
+    environ: dict[str, str] | None = None,
+    deny: tuple[str, ...] = (),
+    is_enabled: bool = True,
+) -> FoundServers:
+    stores = open_stores(Project.load(root), "bob")
+    values = {"code.mcp.enabled": is_enabled}
+    return find_servers(stores, options, environ or {}, [parse_rule(one) for one in deny], values)
+
+
+def list_commands(found: FoundServers) -> dict[str, str]:
+    return {config.name: config.argv[0] for config in found.configs}
+
+
+def test_servers_of_all_files_are_found_and_the_first_file_counts(shelf: Path, home: Path) -> None:
+    local = {shelf.resolve().as_posix(): {"mcpServers": {"b": {"command": "local"}}}}
+    write_servers(home / ".claude.json", "a", "b", "c", "d", "e", projects=local)
+    write_servers(get_user_config_path().parent / "mcp.json", "a", "b", "c", "d")
+    write_servers(shelf / ".mcp.json", "a", "b", "c")
+    option = write_servers(home / "option" / "mine.json", "a")
+    options = CodeOptions(mcp_files=(option,), trust=True)
+    found = find(shelf, options)
+    assert list_commands(found) == {
+        "a": "option", "b": "local", "c": shelf.name, "d": "cub", "e": home.name,
+    }  # fmt: skip
+    assert (found.warnings, found.skipped) == ([], [])
+    only = CodeOptions(mcp_files=(option,), trust=True, strict_mcp_config=True)
+    assert list_commands(find(shelf, only)) == {"a": "option"}
+    assert find(shelf, options, is_enabled=False).configs == []
+
+
+def test_claudes_file_is_in_the_folder_that_the_environment_names(shelf: Path, home: Path) -> None:
+    write_servers(home / ".claude.json", "a")
+    write_servers(home / "other" / ".claude.json", "b")
+    environ = {"CLAUDE_CONFIG_DIR": str(home / "other")}
+    assert list_commands(find(shelf, environ=environ)) == {"b": "other"}
+
+
+def test_servers_of_the_project_need_trust_and_those_of_the_person_do_not(
+    shelf: Path, home: Path
+) -> None:
+    write_servers(home / ".claude.json", "mine")
+    write_servers(shelf / ".mcp.json", "one", "two")
+    found = find(shelf)
+    assert list_commands(found) == {"mine": home.name}
+    (warning,) = found.warnings
+    assert warning.message == "the MCP servers of this project are not trusted: one, two"
+    assert warning.location == ".mcp.json"
+    assert "`cub trust`; `--trust` starts them for this session only" in warning.hint
+    assert [(row.name, row.state, row.reason) for row in found.skipped] == [
+        ("one", "skipped", "not trusted"),
+        ("two", "skipped", "not trusted"),
+    ]
+    trust_project(open_stores(Project.load(shelf), "bob"), {})
+    assert list(list_commands(find(shelf))) == ["one", "two", "mine"]
+    write_servers(shelf / ".mcp.json", "three")
+    (warning,) = find(shelf).warnings
+    message = "the MCP servers of this project changed since you trusted it: three"
+    assert warning.message == message
+
+
+def test_a_server_that_is_not_trusted_hides_none_of_the_persons(shelf: Path, home: Path) -> None:
+    write_servers(home / ".claude.json", "one")
+    write_servers(shelf / ".mcp.json", "one")
+    assert list_commands(find(shelf)) == {"one": home.name}
+
+
+def test_a_rule_that_denies_a_server_denies_its_start(shelf: Path, home: Path) -> None:
+    write_servers(home / ".claude.json", "my tickets", "wiki", "other")
+    found = find(shelf, deny=("mcp__my_tickets", "mcp__wiki__*", "mcp__other__ask", "Bash"))
+    assert list(list_commands(found)) == ["other"]
+    assert {(row.name, row.reason) for row in found.skipped} == {
+        ("my tickets", "a permission rule denies it"),
+        ("wiki", "a permission rule denies it"),
+    }
+
+
+def test_a_file_that_is_broken_is_a_warning_unless_it_was_asked_for(
+    shelf: Path, home: Path
+) -> None:
+    write_servers(home / ".claude.json", "mine")
+    (shelf / ".mcp.json").write_text('{\n"mcpServers": {,}\n}')
+    found = find(shelf)
+    assert list(list_commands(found)) == ["mine"]
+    (warning,) = found.warnings
+    assert warning.location == ".mcp.json:2"
+    assert warning.message.startswith("its MCP servers are not started: not valid JSON: ")
+    with pytest.raises(CubError, match="not valid JSON"):
+        find(shelf, CodeOptions(mcp_files=(shelf / ".mcp.json",)))
+    with pytest.raises(CubError, match="there is no such file"):
+        find(shelf, CodeOptions(mcp_files=(shelf / "none.json",)))
+    (shelf / "empty.json").write_text("{}")
+    with pytest.raises(CubError, match="there are no mcpServers in it"):
+        find(shelf, CodeOptions(mcp_files=(shelf / "empty.json",)))
+
+
+@pytest.mark.parametrize("tree", [{"mcpServers": []}, {"mcpServers": {"a": 1}}])
+def test_a_file_of_another_program_with_odd_values_is_a_warning(
+    shelf: Path, home: Path, tree: dict[str, Any]
+) -> None:
+    (home / ".claude.json").write_text(json.dumps(tree))
+    found = find(shelf)
+    assert found.configs == []
+    assert [warning.path for warning in found.warnings] == ["~/.claude.json"]
+
+
+def test_without_the_package_a_warning_says_how_to_install_it(
+    shelf: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_servers(home / ".claude.json", "mine")
+    monkeypatch.setattr(mcp_servers, "find_spec", lambda _: None)
+    found = find(shelf)
+    assert found.configs == []
+    (warning,) = found.warnings
+    assert warning.message == "MCP servers need the package mcp, which is not installed: mine"
+    assert "or set `code.mcp.enabled: false`" in warning.hint

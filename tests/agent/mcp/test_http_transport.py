@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import gzip
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from cub.agent.mcp.server_config import McpServerConfig
+from cub.agent.tools.tool_arguments import ToolError
+from cub.processes.command import StopRequest
+from tests.agent.mcp.pools import WHERE, find_status, open_servers
+
+pytest.importorskip("mcp", reason="the extra mcp is not installed")
+from tests.agent.mcp.package_server import serve_over_http
+
+NOTIFICATION = b'data: {"jsonrpc": "2.0", "method": "notifications/message", "params": {}}\n\n'
+HEADERS: list[str | None] = []
+
+
+class _OddServer(BaseHTTPRequestHandler):
+    """Answer as its path says, and as no server should."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        HEADERS.append(self.headers["x-key"])
+        match self.path:
+            case "/denied":
+                self._answer(401)
+            case "/elsewhere":
+                self._answer(307, location="http://localhost:1/mcp")
+            case "/page":
+                self._answer(200, b"<html>Log in</html>", "text/html")
+            case "/flood":
+                self._answer(200, b"x" * 400_000)
+            case "/garbage":
+                self._answer(200, b"data: x\n\n", "text/event-stream")
+            case "/events":
+                self._answer(200, NOTIFICATION * 1_000, "text/event-stream")
+            case "/bomb":
+                self._answer(200, gzip.compress(bytes(10**6)), encoding="gzip")
+
+    def do_GET(self) -> None:
+        self._answer(405)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def _answer(
+        self,
+        status: int,
+        body: bytes = b"",
+        kind: str = "application/json",
+        *,
+        location: str = "",
+        encoding: str = "",
+    ) -> None:
+        self.send_response(status)
+        for name, value in (
+            ("content-type", kind),
+            ("content-length", str(len(body))),
+            ("location", location),
+            ("content-encoding", encoding),
+        ):
+            if value:
+                self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@pytest.fixture
+def odd_server() -> Iterator[str]:
+    HEADERS.clear()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _OddServer)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("kind", ["http", "sse"])
+def test_a_server_is_called_over_http(kind: str, tmp_path: Path) -> None:
+    stop = StopRequest()
+    with serve_over_http("sse" if kind == "sse" else "http") as url:
+        config = McpServerConfig("web", WHERE, url=url, is_sse=kind == "sse")
+        with open_servers(tmp_path, config) as servers:
+            row = find_status(servers, "web")
+            assert (row.state, row.reason) == ("connected", "")
+            assert [tool.name for tool in row.tools] == ["add", "show", "fail"]
+            result = servers.call_tool("web", "add", {"first": 1, "second": 2}, stop)
+            assert result.content[0].type == "text"
+            assert result.content[0].text == "3"
+    stop.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("/denied", "it answered 401 Unauthorized; put a token into its `headers`"),
+        ("/elsewhere", "Redirect to http://localhost:1/mcp not followed"),
+        ("/page", "Unexpected content type: text/html"),
+        ("/flood", "it sent more than 300,000 bytes without an answer"),
+        ("/garbage", "Failed to parse SSE message"),
+        ("/events", "SSE stream ended without a response"),
+        ("/bomb", "the answer is compressed"),
+    ],
+)
+def test_an_address_that_is_no_server_says_why(
+    odd_server: str, path: str, reason: str, tmp_path: Path
+) -> None:
+    config = McpServerConfig("web", WHERE, url=odd_server + path, headers={"X-Key": "k1"})
+    with open_servers(tmp_path, config) as servers:
+        row = find_status(servers, "web")
+    assert row.state == "failed"
+    assert row.reason.startswith(reason)
+    assert set(HEADERS) == {"k1"}
+
+
+def test_nobody_at_an_address_fails_at_once(tmp_path: Path) -> None:
+    stop = StopRequest()
+    config = McpServerConfig("web", WHERE, url="http://127.0.0.1:1/mcp")
+    with open_servers(tmp_path, config) as servers:
+        assert find_status(servers, "web").reason == "All connection attempts failed"
+        with pytest.raises(ToolError, match="the MCP server web is not connected: All conn"):
+            servers.call_tool("web", "add", {}, stop)
+    stop.close()

@@ -1,0 +1,50 @@
+"""`cub code` with the tools of a real MCP server."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.agent.mcp.pools import RAW
+from tests.conftest import Cub
+
+pytest.importorskip("mcp", reason="the extra mcp is not installed")
+
+SCRIPT = """\
+conversations:
+  - replies:
+      - calls: [{mcp__tickets__echo: {text: "one"}}]
+      - text: It says one.
+"""
+
+
+@pytest.fixture
+def shop(project: Path) -> Path:
+    """A project with a server, and a model that calls a tool of it."""
+    server = {"command": sys.executable, "args": ["-I", "-S", str(RAW), "echo"]}
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"tickets": server}}))
+    (project / "replies.yaml").write_text(SCRIPT)
+    return project
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_trusted_server_is_called_once_a_rule_allows_it(cub: Cub) -> None:
+    words = ("code", "--model", "scripted/replies.yaml", "-p", "Go.", "--allow", "mcp__tickets")
+    done = cub(*words, "--output-format", "stream-json")
+    assert "the MCP servers of this project are not trusted: tickets" in done.err
+    assert "there is no tool 'mcp__tickets__echo'" in done.out
+    assert cub("trust").code == 0
+    done = cub(*words)
+    assert (done.code, done.out) == (0, "It says one.\n")
+    assert done.err.splitlines()[0] == 'mcp__tickets__echo {"text": "one"}'
+
+
+@pytest.mark.usefixtures("shop")
+def test_without_a_rule_the_call_is_denied_and_the_session_goes_on(cub: Cub) -> None:
+    words = ("code", "--model", "scripted/replies.yaml", "-p", "Go.")
+    done = cub(*words, "--strict-mcp-config", "--mcp-config", ".mcp.json")
+    assert (done.code, done.out) == (0, "It says one.\n")
+    assert "not allowed: no rule allows this call of mcp__tickets__echo" in done.err
