@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -24,9 +25,11 @@ from cub.agent.loop import AgentSession, SessionLimits
 from cub.agent.mcp.server_config import ServerStatus
 from cub.agent.memory import Memory, load_memory
 from cub.agent.model_settings import (
+    find_model_window,
     load_model,
     load_models,
     require_model_server,
+    require_prices,
     resolve_model_settings,
 )
 from cub.agent.permission_rules import compile_hidden_files, parse_rule
@@ -104,6 +107,8 @@ def prepare_session(
     settings = resolve_model_settings(values, surroundings.environ, find_home())
     model, small_model = load_models(settings, folder)
     require_model_server(settings)
+    if options.max_usd is not None:
+        require_prices(settings)
     memory = load_memory(make_text_reader(project, folder))
     reader = make_text_reader(project, folder)
     skills = load_configured_skills(reader, layers.values["code.skill_dirs"])
@@ -113,7 +118,11 @@ def prepare_session(
     variables = _describe_surroundings(toolbox.context, memory, options, surroundings.today)
     render = load_shipped_templates().render_prompt
     limits = SessionLimits(
-        settings.max_output_tokens, settings.compaction_threshold, options.max_turns
+        settings.max_output_tokens,
+        settings.compaction_threshold,
+        options.max_turns,
+        values["code.window"],
+        partial(find_model_window, settings),
     )
     budget = SessionBudget(options.max_usd)
     system = render("code", skills=skills.describe_for_model(), **variables)

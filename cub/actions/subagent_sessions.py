@@ -60,7 +60,7 @@ def add_subagents(
             session.small_model,
             toolbox,
             settings.render_system(agent.instructions),
-            session.limits,
+            session.limits._replace(window=None) if agent.model else session.limits,
             budget=budget,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cub.agent.conversation import (
@@ -20,7 +20,7 @@ from cub.tokens import TokenUsage, estimate_tokens, find_context_window
 
 _IMAGE_TOKENS, _MESSAGE_TOKENS = 1_500, 4
 _REPLY_PART, _MARGIN_PART = 4, 20  # of a window, a reply takes at most 1/4; 1/20 stays free
-_COMMON_WINDOW = 8_000  # tokens that each model can read: no table is loaded for fewer
+_COMMON_WINDOW = 8_000  # tokens; for fewer, a first request does not wait for the table
 
 
 @dataclass(slots=True)
@@ -28,8 +28,8 @@ class ContextWindow:
     """Hold how many tokens a conversation with a model may have, and count those that it has.
 
     It is shortened above `max_threshold` tokens, or earlier if the model can't read as many. `size`
-    is what the model can read, with the reply; None if nobody has said: then the price table is
-    asked. A reply has at most `max_reply` tokens.
+    is what the model can read, with the reply; None if nobody has said: then `find_size` is asked
+    by the model's name. A reply has at most `max_reply` tokens.
     """
 
     model: str
@@ -37,6 +37,7 @@ class ContextWindow:
     max_threshold: int
     max_reply: int
     size: int | None = None
+    find_size: Callable[[str], int | None] = find_context_window
     _is_size_searched: bool = False
     _counts: dict[str, int] = field(default_factory=dict)  # by the text
     _reported: int = 0  # tokens of the last request and its reply, as the service counted them
@@ -49,8 +50,9 @@ class ContextWindow:
 
     def find_threshold(self, tokens: int) -> int:
         """Return how many tokens a conversation may have that has so many now."""
-        if not (self.size or self._is_size_searched) and tokens > _COMMON_WINDOW:
-            self._is_size_searched, self.size = True, find_context_window(self.model)
+        is_due = self._estimated or tokens > _COMMON_WINDOW
+        if is_due and not (self.size or self._is_size_searched):
+            self._is_size_searched, self.size = True, self.find_size(self.model)
         if self.size is None:
             return self.max_threshold
         return min(self.max_threshold, self.size - self.reply_limit - self.size // _MARGIN_PART)

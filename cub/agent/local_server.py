@@ -1,4 +1,4 @@
-"""Find out whether a model server on this machine answers, and has a model."""
+"""Find out whether a model server on this machine answers, has a model, and how much it reads."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
 from cub.agent.model import ModelEndpoint, ModelError
-from cub.json_values import get_text, list_objects, parse_object
+from cub.json_values import (
+    JsonObject,
+    get_count,
+    get_object,
+    get_text,
+    list_objects,
+    parse_object,
+)
 from cub.text import suggest_similar
 
 _SECONDS = 1.0
 _MAX_LIST_BYTES = 1 << 20
 _MAX_NAMED = 5
+# Of Ollama, of LM Studio, and of llama.cpp.
+_WINDOW_PATHS = ("/api/ps", "/api/v0/models", "/props")
+_WINDOW_KEYS = (
+    "context_length", "loaded_context_length", "max_model_len", "n_ctx", "max_context_length",
+)  # fmt: skip
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -45,6 +57,30 @@ def check_local_server(endpoint: ModelEndpoint, start: str = "", *, lists_models
         raise ModelError(message, "request", hint=hint)
 
 
+def find_local_window(endpoint: ModelEndpoint) -> int | None:
+    """Return how many tokens a server on this machine lets a model read; None if it doesn't say.
+
+    Ollama knows that once the model is loaded; vLLM, LM Studio, and llama.cpp do from the start.
+    """
+    connection = _find_local_server(endpoint.base_url)
+    if connection is None:
+        return None
+    with closing(connection):
+        for path in (*_WINDOW_PATHS, f"{urlsplit(endpoint.base_url).path.rstrip('/')}/models"):
+            tree = _get_json(connection, path, endpoint)
+            rows = [*list_objects(tree, "data"), *list_objects(tree, "models")]
+            rows = [
+                row
+                for row in rows
+                if get_text(row, "id") == endpoint.model
+                or get_text(row, "name") in (endpoint.model, f"{endpoint.model}:latest")
+            ]
+            for row in (*rows, get_object(tree, "default_generation_settings")):
+                if sizes := [size for key in _WINDOW_KEYS if (size := get_count(row, key))]:
+                    return sizes[0]
+    return None
+
+
 def _find_local_server(base_url: str) -> HTTPConnection | None:
     """Return a connection to an address on this machine, not open yet; None for others."""
     try:
@@ -59,15 +95,22 @@ def _find_local_server(base_url: str) -> HTTPConnection | None:
 
 def _list_models(connection: HTTPConnection, endpoint: ModelEndpoint) -> list[str]:
     """Return the names that the server lists; [] if it has no such list."""
-    address = urlsplit(endpoint.base_url)
-    if address.scheme != "http":  # the key must not be sent to the port of HTTPS in clear
-        return []
-    path = f"{address.path.rstrip('/')}/models"
+    path = f"{urlsplit(endpoint.base_url).path.rstrip('/')}/models"
+    tree = _get_json(connection, path, endpoint)
+    return [name for item in list_objects(tree, "data") if (name := get_text(item, "id"))]
+
+
+def _get_json(connection: HTTPConnection, path: str, endpoint: ModelEndpoint) -> JsonObject:
+    """Return what the server answers; {} for anything but an object."""
+    # The key must not be sent to the port of HTTPS in clear.
+    if urlsplit(endpoint.base_url).scheme != "http":
+        return {}
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     try:
         connection.request("GET", path, headers=headers)
         response = connection.getresponse()
-        tree = parse_object(response.read(_MAX_LIST_BYTES)) if response.status == 200 else {}
+        data = response.read(_MAX_LIST_BYTES)
+        return parse_object(data) if response.status == 200 else {}
     except (OSError, HTTPException):
-        return []
-    return [name for item in list_objects(tree, "data") if (name := get_text(item, "id"))]
+        connection.close()
+        return {}

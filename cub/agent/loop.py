@@ -30,6 +30,7 @@ from cub.agent.old_results import ResultCutter, bound_results
 from cub.agent.repetition import RepetitionCounter
 from cub.agent.session_budget import SessionBudget
 from cub.agent.turn import Turn, run_turn
+from cub.tokens import find_context_window
 
 _AFTER_EMPTY_REPLY = "Your reply was empty. Go on, or say what you have done."
 MAX_CUT_REPLIES = 3  # in a row, after which the session goes on
@@ -41,13 +42,15 @@ class SessionLimits(NamedTuple):
     """Limit a session; None for no limit.
 
     `max_tokens` is for one reply. Above `compaction_threshold` tokens, old messages are summarized,
-    or earlier if the model can't read as many: `window` tokens, None if they are not known.
+    or earlier if the model can't read as many: `window` tokens, or else what `find_window` returns
+    for the model's name, None if that is not known.
     """
 
     max_tokens: int
     compaction_threshold: int
     max_turns: int | None = None
     window: int | None = None
+    find_window: Callable[[str], int | None] = find_context_window
 
 
 class ReviewResult(NamedTuple):
@@ -96,9 +99,18 @@ class AgentSession:
 
     def __post_init__(self) -> None:
         """Measure the conversation by the window of the model."""
-        limits, name = self.limits, self.model.name
+        self.use_model(self.model)
+
+    def use_model(self, model: Model) -> None:
+        """Go on with a model, within its window."""
+        limits, self.model = self.limits, model
         self.window = ContextWindow(
-            name, self.system, limits.compaction_threshold, limits.max_tokens, limits.window
+            model.name,
+            self.system,
+            limits.compaction_threshold,
+            limits.max_tokens,
+            limits.window,
+            limits.find_window,
         )
 
     def work_on(self, prompt: str) -> Iterator[SessionEvent]:

@@ -12,16 +12,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from cub.agent.local_server import check_local_server
+from cub.agent.local_server import check_local_server, find_local_window
 from cub.agent.model import Model, ModelEndpoint
 from cub.agent.scripted_model import load_scripted_model
 from cub.config_edit.jsonc import parse_jsonc
 from cub.config_edit.nodes import ConfigNode
 from cub.errors import CubError, UsageError
 from cub.files.single_file import read_single_file
+from cub.installation import find_installation
 from cub.json_values import get_object
 from cub.project.setting_kinds import parse_seconds
 from cub.source_text import SourceText, decode_source
+from cub.tokens import TokenUsage, compute_dollars, find_context_window, has_price_table
 
 DEFAULT_MAX_OUTPUT_TOKENS, DEFAULT_COMPACTION_THRESHOLD = 16_384, 160_000
 CLAUDE_SETTINGS = ".claude/settings.json"
@@ -200,6 +202,25 @@ def load_models(settings: ModelSettings, folder: Path) -> tuple[Model, Model]:
         load_model(name, settings, folder) for name in (settings.model, settings.small_model)
     )
     return main, small
+
+
+def require_prices(settings: ModelSettings) -> None:
+    """Raise CubError if the price of a model is not known, so that no limit in dollars can hold."""
+    for name in (settings.model, settings.small_model):
+        if compute_dollars(split_model_name(name)[1], TokenUsage(1, 1)) is None:
+            hint = "limit the session by --max-turns, or choose a model with a known price"
+            if not has_price_table():
+                hint = f"run `{find_installation().suggest_extra('prices')}`"
+            raise CubError(f"--max-budget-usd needs a price, and {name} has none", hint=hint)
+
+
+def find_model_window(settings: ModelSettings, name: str) -> int | None:
+    """Return how many tokens a model can read: by its local server, or else by the price table."""
+    provider = _find_provider(settings.model) if settings.model else None
+    window = None
+    if provider and split_model_name(settings.model)[1] == name:
+        window = find_local_window(_make_endpoint(provider, settings.model, settings))
+    return window or find_context_window(name)
 
 
 def require_model_server(settings: ModelSettings) -> None:

@@ -40,7 +40,12 @@ class SessionBudget:
         return SessionBudget(parent=self)
 
     def explain_excess(self) -> str:
-        """Return that a limit is reached, here or above; "" if there is none or it is not."""
+        """Return that a limit is reached, here or above; "" if there is none or it is not.
+
+        What has no known price may cost anything.
+        """
+        if self.max_usd is not None and self.usd is None:
+            return f"stopped: a model has no known price, so ${self.max_usd} can't be kept"
         if self.max_usd is not None and self.usd is not None and self.usd >= self.max_usd:
             return f"stopped at ${self.usd:.4f} of ${self.max_usd}"
         return self.parent.explain_excess() if self.parent else ""

@@ -104,6 +104,8 @@ _ROWS = (
             "if not set.", minimum=1),
     Setting("code.compaction_threshold", "whole", None, "The number of tokens from which old "
             "messages are summarized; 160000 if not set.", minimum=1),
+    Setting("code.window", "whole", None, "The number of tokens that the model can read. Without "
+            "it, the model's server or a table says so.", minimum=1000),
     Setting("code.permissions", "choice", "ask", "What the built-in agent may do without asking.",
             ("ask", "accept-edits", "plan", "bypass")),
     Setting("code.allow", "texts", [], "Calls that need no approval, such as Bash(git diff *)."),

@@ -12,19 +12,22 @@ from typing import Any
 
 import pytest
 
-from cub.agent.local_server import check_local_server
+from cub.agent.local_server import check_local_server, find_local_window
 from cub.agent.model import ModelEndpoint, ModelError
 
 
 @contextmanager
-def serve(body: bytes, status: int = 200) -> Iterator[tuple[str, list[str]]]:
-    """A server that answers each request with these bytes; its address, and what was asked."""
+def serve(body: bytes, status: int = 200, path: str = "") -> Iterator[tuple[str, list[str]]]:
+    """A server that answers requests, or those for a path, with these bytes.
+
+    Yields its address, and what was asked.
+    """
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             asked.append(f"{self.path} {self.headers.get('Authorization')}")
-            self.send_response(status)
+            self.send_response(status if path in ("", self.path) else 404)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -96,3 +99,33 @@ def test_a_server_that_is_gone_fails_with_the_command_that_starts_it() -> None:
 )
 def test_other_addresses_are_not_asked(url: str) -> None:
     check_local_server(ModelEndpoint("q", url), lists_models=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "answer", "window"),
+    [
+        ("/api/ps", {"models": [{"name": "qwen3:latest", "context_length": 4096}]}, 4096),
+        ("/api/ps", {"models": [{"name": "other", "context_length": 4096}]}, None),
+        ("/api/v0/models", {"data": [{"id": "qwen3", "max_context_length": 131072,
+                                      "loaded_context_length": 8192}]}, 8192),
+        ("/api/v0/models", {"data": [{"id": "qwen3", "max_context_length": 32768}]}, 32768),
+        ("/props", {"default_generation_settings": {"n_ctx": 16384}}, 16384),
+        ("/v1/models", {"data": [{"id": "x"}, {"id": "qwen3", "max_model_len": 40960}]}, 40960),
+        ("/v1/models", {"data": [{"id": "qwen3"}]}, None),
+        ("/v1/models", {"data": [{"id": "qwen3", "max_model_len": -1}]}, None),
+        ("/v1/models", [], None),
+        ("/none", {}, None),
+    ],
+)  # fmt: skip
+def test_a_local_server_says_how_much_its_model_reads(
+    path: str, answer: object, window: int | None
+) -> None:
+    with serve(json.dumps(answer).encode(), path=path) as (url, _):
+        assert find_local_window(ModelEndpoint("qwen3", url)) == window
+
+
+def test_a_server_that_is_gone_says_nothing_of_a_window() -> None:
+    with serve(b"{}") as (url, _):
+        pass
+    assert find_local_window(ModelEndpoint("qwen3", url)) is None
+    assert find_local_window(ModelEndpoint("qwen3", "https://api.example.com/v1")) is None

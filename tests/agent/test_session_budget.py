@@ -27,7 +27,10 @@ def test_an_unknown_price_of_a_child_makes_the_whole_unknown() -> None:
     session.add_cost(TokenUsage(10), 5.0)
     assert session.usd is None
     assert session.usage == TokenUsage(20)
-    assert session.explain_excess() == ""
+    assert session.explain_excess() == (
+        "stopped: a model has no known price, so $1.0 can't be kept"
+    )
+    assert SessionBudget(usd=None).explain_excess() == ""
 
 
 def test_a_reply_without_usage_has_no_price() -> None:

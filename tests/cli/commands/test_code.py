@@ -456,3 +456,9 @@ def test_checks_without_a_check_are_an_error(code: Callable[..., Result]) -> Non
     assert done.code == 1
     assert "no check can review the work: run.checks is empty" in done.err
     assert "run.checks" in done.err.splitlines()[-1]
+
+
+def test_a_limit_in_dollars_needs_a_price(code: Callable[..., Result]) -> None:
+    done = code("-p", "Go.", "--max-budget-usd", "1")
+    assert done.code == 1
+    assert "--max-budget-usd needs a price, and scripted/replies.yaml has none" in done.err
