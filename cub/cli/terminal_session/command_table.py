@@ -20,6 +20,7 @@ from cub.cli.terminal_session.session_commands import (
     retry_prompt,
     show_cache,
     show_history,
+    show_servers,
     show_status,
     show_tokens,
     undo_changes,
@@ -104,6 +105,7 @@ COMMANDS: tuple[Command, ...] = (
         list_permission_words,
     ),
     Command("skills", "", "list skills; /NAME calls for one", _show_skills),
+    Command("mcp", "", "list MCP servers, and why one is not connected", show_servers),
     Command("reload", "", "read the configuration and instructions again", reload_settings),
     Command("quit", "", "end the session", quit_session),
 )

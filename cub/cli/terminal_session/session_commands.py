@@ -66,6 +66,18 @@ def show_cache(state: TerminalState, _: str) -> None:
     output.print_rows([(name, f"{count:,}") for name, count in counts.items()])
 
 
+def show_servers(state: TerminalState, _: str) -> None:
+    """Print the MCP servers: the number of tools of each, or why it is not connected."""
+    rows = []
+    for row in state.prepared.list_servers():
+        count = len(row.tools)
+        tools = f"{count} tool{'s' * (count != 1)}" if row.state == "connected" else row.reason
+        rows.append((row.name, row.state, tools, row.where))
+    if not rows:
+        output.print_message("There are no MCP servers. They are read from .mcp.json, for example.")
+    output.print_rows(rows, prose=(2,))
+
+
 def change_model(state: TerminalState, words: str) -> None:
     """Change the main model, or print its name."""
     if words:

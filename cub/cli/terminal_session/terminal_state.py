@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from cub.actions.code_session import (
@@ -149,7 +149,9 @@ class TerminalState:
 
     def change_models(self, options: CodeOptions) -> None:
         """Take the models that these options name, in the same conversation. Raises CubError."""
-        new = prepare_session(self.stores, options, self.surroundings).session
+        no_servers = replace(options, mcp_files=(), strict_mcp_config=True)
+        new = prepare_session(self.stores, no_servers, self.surroundings).session
+        new.resources.close()
         session = self.session
         for model in (session.model, session.small_model):
             model.close()

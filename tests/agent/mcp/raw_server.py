@@ -67,13 +67,17 @@ TOOLS: dict[str, Callable[[int, dict[str, Any]], None]] = {
 }
 
 
+def note(name: str) -> None:
+    with open(name, "a") as file:  # noqa: PTH123 - pathlib starts slowly
+        file.write("x")
+
+
 def begin() -> None:
     if MODE == "exit":
         sys.stderr.write("Traceback:\nno module named tickets\n")
         sys.exit(3)
-    if MODE == "quit":
-        with open("starts", "a") as file:  # noqa: PTH123 - pathlib starts slowly
-            file.write("x")
+    if MODE in ("quit", "log"):
+        note("starts")
     if MODE == "garbage":
         sys.stdout.write("Welcome to tickets!\n\n{not json\n[1]\n")
 
@@ -103,3 +107,5 @@ for line in sys.stdin:
         time.sleep(300)
     if "method" in message:
         answer(message.get("id"), message["method"], message.get("params", {}))
+if MODE == "log":
+    note("ends")
