@@ -49,7 +49,6 @@ MAX_MODULES = {
 _TOOLS = ("glob_files", "web_fetch", "web_search", "write_file")
 LONE_SIBLINGS = {
     **{f"cub.agent.tools.{name}": "each tool is a module" for name in _TOOLS},
-    "cub.agent.local_server": "its network code knows nothing of settings",
     "cub.context.agent_rules": "it is imported for --agent alone",
 }
 _IRREGULAR = frozenset(
