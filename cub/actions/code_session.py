@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -25,7 +24,7 @@ from cub.agent.loop import AgentSession, SessionLimits
 from cub.agent.mcp.server_config import ServerStatus
 from cub.agent.memory import Memory, load_memory
 from cub.agent.model_settings import (
-    find_model_window,
+    choose_window_source,
     load_model,
     load_models,
     require_model_server,
@@ -122,7 +121,7 @@ def prepare_session(
         settings.compaction_threshold,
         options.max_turns,
         values["code.window"],
-        partial(find_model_window, settings),
+        choose_window_source(settings),
     )
     budget = SessionBudget(options.max_usd)
     system = render("code", skills=skills.describe_for_model(), **variables)

@@ -50,7 +50,9 @@ class ContextWindow:
 
     def find_threshold(self, tokens: int) -> int:
         """Return how many tokens a conversation may have that has so many now."""
-        is_due = self._estimated or tokens > _COMMON_WINDOW
+        # Ollama knows it once it has replied.
+        can_ask_server = self._estimated and self.find_size is not find_context_window
+        is_due = can_ask_server or tokens > _COMMON_WINDOW
         if is_due and not (self.size or self._is_size_searched):
             self._is_size_searched, self.size = True, self.find_size(self.model)
         if self.size is None:

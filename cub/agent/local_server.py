@@ -57,6 +57,11 @@ def check_local_server(endpoint: ModelEndpoint, start: str = "", *, lists_models
         raise ModelError(message, "request", hint=hint)
 
 
+def is_local(endpoint: ModelEndpoint) -> bool:
+    """Return whether a model's server is on this machine."""
+    return _find_local_server(endpoint.base_url) is not None
+
+
 def find_local_window(endpoint: ModelEndpoint) -> int | None:
     """Return how many tokens a server on this machine lets a model read; None if it doesn't say.
 

@@ -8,11 +8,11 @@ model, the first key that is set decides which provider's default model is used.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from cub.agent.local_server import check_local_server, find_local_window
+from cub.agent.local_server import check_local_server, find_local_window, is_local
 from cub.agent.model import Model, ModelEndpoint
 from cub.agent.scripted_model import load_scripted_model
 from cub.config_edit.jsonc import parse_jsonc
@@ -214,13 +214,21 @@ def require_prices(settings: ModelSettings) -> None:
             raise CubError(f"--max-budget-usd needs a price, and {name} has none", hint=hint)
 
 
-def find_model_window(settings: ModelSettings, name: str) -> int | None:
-    """Return how many tokens a model can read: by its local server, or else by the price table."""
+def choose_window_source(settings: ModelSettings) -> Callable[[str], int | None]:
+    """Return what knows how many tokens a model can read: its server on this machine, or a table.
+
+    It takes the model's name, and returns None if it does not know.
+    """
     provider = _find_provider(settings.model) if settings.model else None
-    window = None
-    if provider and split_model_name(settings.model)[1] == name:
-        window = find_local_window(_make_endpoint(provider, settings.model, settings))
-    return window or find_context_window(name)
+    endpoint = _make_endpoint(provider, settings.model, settings) if provider else None
+    if endpoint is None or not is_local(endpoint):
+        return find_context_window
+
+    def find_window(name: str) -> int | None:
+        window = find_local_window(endpoint) if name == endpoint.model else None
+        return window or find_context_window(name)
+
+    return find_window
 
 
 def require_model_server(settings: ModelSettings) -> None:
