@@ -175,8 +175,8 @@ def _is_trusted(
     reason = load_trust(stores.root).explain_untrusted(AgentFile(PROJECT_FILE, project.data))
     names = list(get_object(project.tree, "mcpServers"))
     if reason and names:
-        verb = "" if reason.startswith("changed") else "are "
-        message = f"the MCP servers of this project {verb}{reason}: {join_first(names)}"
+        message = f"the file is {reason}" if reason == "not trusted" else f"the file {reason}"
+        message = f"{message}, so its MCP servers are not started: {join_first(names)}"
         hint = "review the file, then run `cub trust`; `--trust` starts them for this session only"
         found.warnings.append(PlanWarning(message, PROJECT_FILE, hint=hint))
         found.skipped.extend(_skip(name, PROJECT_FILE, reason) for name in names)

@@ -83,7 +83,9 @@ def test_servers_of_the_project_need_trust_and_those_of_the_person_do_not(
     found = find(shelf)
     assert list_commands(found) == {"mine": home.name}
     (warning,) = found.warnings
-    assert warning.message == "the MCP servers of this project are not trusted: one, two"
+    assert warning.message == (
+        "the file is not trusted, so its MCP servers are not started: one, two"
+    )
     assert warning.location == ".mcp.json"
     assert "`cub trust`; `--trust` starts them for this session only" in warning.hint
     assert [(row.name, row.state, row.reason) for row in found.skipped] == [
@@ -94,7 +96,7 @@ def test_servers_of_the_project_need_trust_and_those_of_the_person_do_not(
     assert list(list_commands(find(shelf))) == ["one", "two", "mine"]
     write_servers(shelf / ".mcp.json", "three")
     (warning,) = find(shelf).warnings
-    message = "the MCP servers of this project changed since you trusted it: three"
+    message = "the file changed since you trusted it, so its MCP servers are not started: three"
     assert warning.message == message
 
 

@@ -34,7 +34,10 @@ def shop(project: Path) -> Path:
 def test_a_trusted_server_is_called_once_a_rule_allows_it(cub: Cub) -> None:
     words = ("code", "--model", "scripted/replies.yaml", "-p", "Go.", "--allow", "mcp__tickets")
     done = cub(*words, "--output-format", "stream-json")
-    assert "the MCP servers of this project are not trusted: tickets" in done.err
+    assert (
+        ".mcp.json: the file is not trusted, so its MCP servers are not started: tickets"
+        in done.err
+    )
     assert "there is no tool 'mcp__tickets__echo'" in done.out
     assert cub("trust").code == 0
     done = cub(*words)
