@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -24,6 +24,7 @@ from cub.agent.loop import AgentSession, SessionLimits
 from cub.agent.mcp.server_config import ServerStatus
 from cub.agent.memory import Memory, load_memory
 from cub.agent.model_settings import (
+    ModelSettings,
     choose_window_source,
     load_model,
     load_models,
@@ -38,14 +39,16 @@ from cub.agent.session_store import SessionRecorder, find_session_store
 from cub.agent.skill_invocation import SkillInvocation
 from cub.agent.skill_settings import load_configured_skills
 from cub.agent.skill_tool import add_skill_tool, work_on_skill
+from cub.agent.skills import SkillSet
 from cub.agent.subagents import Subagents
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.toolset import choose_tools
+from cub.context.text_reader import TextReader
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.processes.command import StopRequest
 from cub.project.allowed_rules import load_allowed_rules
-from cub.project.config_layers import ConfigValue, resolve_config
+from cub.project.config_layers import ConfigValue, ResolvedConfig, resolve_config
 from cub.project.project import find_home
 from cub.project.setting_kinds import parse_seconds
 from cub.prompt.templates import load_shipped_templates
@@ -92,68 +95,125 @@ class PreparedSession(NamedTuple):
         return self.session.work_on(prompt)
 
 
+@dataclass(frozen=True, slots=True)
+class _SessionPlan:
+    """Hold what a session is made from: settings, and the texts for its model."""
+
+    stores: Stores
+    options: CodeOptions
+    surroundings: SessionSurroundings
+    layers: ResolvedConfig
+    values: Mapping[str, Any]
+    models: ModelSettings
+    reader: TextReader
+    memory: Memory
+    skills: SkillSet
+
+    @property
+    def folder(self) -> Path:
+        """Return the real path of the folder that the session starts in."""
+        return self.surroundings.folder.resolve()
+
+    def render_prompt(self, name: str, **values: object) -> str:
+        """Return a system prompt, which stays the same for the whole session."""
+        root, folder = self.stores.project.root.resolve(), self.folder
+        return load_shipped_templates().render_prompt(
+            name,
+            folder=folder.as_posix(),
+            root=root.as_posix(),
+            is_git=(root / ".git").exists(),
+            platform=sys.platform,
+            today=self.surroundings.today.isoformat(),
+            instructions=self.memory.instructions,
+            additional=[text.strip() for text in self.options.system_texts if text.strip()],
+            **values,
+        )
+
+
 def prepare_session(
     stores: Stores, options: CodeOptions, surroundings: SessionSurroundings
 ) -> PreparedSession:
     """Return a session. Raises CubError for settings that are not valid, or not trusted."""
+    plan = _plan_session(stores, options, surroundings)
+    session = _open_session(plan)
+    try:
+        return _add_companions(plan, session)
+    except BaseException:
+        session.close()
+        raise
+
+
+def _plan_session(
+    stores: Stores, options: CodeOptions, surroundings: SessionSurroundings
+) -> _SessionPlan:
+    """Read settings, instructions and skills. Raises CubError."""
     project = stores.project
     layers = resolve_config(project, surroundings.environ, options.profile)
     _require_trusted(stores, layers.values, options)
     values = {key: row.value for key, row in layers.values.items()}
     values["code.model"] = options.model or values["code.model"]
     values["code.small_model"] = options.small_model or values["code.small_model"]
+    models = resolve_model_settings(values, surroundings.environ, find_home())
     folder = surroundings.folder.resolve()
-    settings = resolve_model_settings(values, surroundings.environ, find_home())
-    model, small_model = load_models(settings, folder)
-    require_model_server(settings)
-    if options.max_usd is not None:
-        require_prices(settings)
-    memory = load_memory(make_text_reader(project, folder))
-    reader = make_text_reader(project, folder)
+    memory, reader = (
+        load_memory(make_text_reader(project, folder)),
+        make_text_reader(project, folder),
+    )
     skills = load_configured_skills(reader, layers.values["code.skill_dirs"])
-    agents = (*BUILT_IN_AGENTS, *load_agent_types(reader))
-    toolbox = _make_toolbox(project.root, values, options, memory, surroundings)
-    toolbox = replace(toolbox, context=replace(toolbox.context, skills=skills))
-    variables = _describe_surroundings(toolbox.context, memory, options, surroundings.today)
-    render = load_shipped_templates().render_prompt
+    return _SessionPlan(
+        stores, options, surroundings, layers, values, models, reader, memory, skills
+    )
+
+
+def _open_session(plan: _SessionPlan) -> AgentSession:
+    """Return a session with its models and the tools that need nothing else. Raises CubError."""
+    models, options = plan.models, plan.options
+    model, small_model = load_models(models, plan.folder)
+    require_model_server(models)
+    if options.max_usd is not None:
+        require_prices(models)
     limits = SessionLimits(
-        settings.max_output_tokens,
-        settings.compaction_threshold,
+        models.max_output_tokens,
+        models.compaction_threshold,
         options.max_turns,
-        values["code.window"],
-        choose_window_source(settings),
+        plan.values["code.window"],
+        choose_window_source(models),
     )
+    system = plan.render_prompt("code", skills=plan.skills.describe_for_model())
     budget = SessionBudget(options.max_usd)
-    system = render("code", skills=skills.describe_for_model(), **variables)
-    session = AgentSession(model, small_model, toolbox, system, limits, budget=budget)
-    background_stop = _choose_background_stop(session, surroundings)
-    found = find_servers(stores, options, surroundings.environ, toolbox.permissions.deny, values)
+    return AgentSession(model, small_model, _make_toolbox(plan), system, limits, budget=budget)
+
+
+def _add_companions(plan: _SessionPlan, session: AgentSession) -> PreparedSession:
+    """Add what works beside a session: servers, sub-agents, skills, and reviews of its end."""
+    values, surroundings = plan.values, plan.surroundings
+    stop = _choose_background_stop(session, surroundings)
+    denied = session.toolbox.permissions.deny
+    found = find_servers(plan.stores, plan.options, surroundings.environ, denied, values)
     list_servers = add_servers(session, found, parse_seconds(values["code.mcp.timeout"]))
-    subagents = add_subagents(
-        session,
-        SubagentSettings(
-            agents,
-            lambda role: render("subagent", role=role, **variables),
-            lambda name: load_model(name, settings, folder),
-        ),
-        background_stop,
+    settings = SubagentSettings(
+        (*BUILT_IN_AGENTS, *load_agent_types(plan.reader)),
+        lambda role: plan.render_prompt("subagent", role=role),
+        lambda name: load_model(name, plan.models, plan.folder),
     )
-    if skills.for_model:
+    subagents = add_subagents(session, settings, stop)
+    if plan.skills.for_model:
         add_skill_tool(session, subagents)
     if not surroundings.is_interactive:
         session.end_reviews.append(subagents)
-    gate_warnings = _add_gate(session, values, options, background_stop)
-    warnings = [w for w in layers.warnings if w not in project.config.warnings]
-    warnings += [*memory.warnings, *reader.warnings, *found.warnings, *gate_warnings]
+    known = plan.stores.project.config.warnings
+    warnings = [one for one in plan.layers.warnings if one not in known]
+    warnings += [*plan.memory.warnings, *plan.reader.warnings, *found.warnings]
+    warnings += _add_gate(session, values, plan.options, stop)
     return PreparedSession(
         session,
         subagents,
-        project.root,
-        layers.values,
-        settings.is_debug,
+        plan.stores.project.root,
+        plan.layers.values,
+        plan.models.is_debug,
         warnings,
         list_servers,
-        settings.choice,
+        plan.models.choice,
     )
 
 
@@ -185,21 +245,17 @@ def _choose_background_stop(
     return stop
 
 
-def _make_toolbox(
-    root: Path,
-    values: Mapping[str, Any],
-    options: CodeOptions,
-    memory: Memory,
-    surroundings: SessionSurroundings,
-) -> Toolbox:
+def _make_toolbox(plan: _SessionPlan) -> Toolbox:
+    values, surroundings = plan.values, plan.surroundings
     context = ToolContext(
-        root.resolve(),
-        surroundings.folder.resolve(),
+        plan.stores.project.root.resolve(),
+        plan.folder,
         surroundings.environ,
         surroundings.stop,
         search_url=values["code.search_url"] or "",
+        skills=plan.skills,
     )
-    permissions = _read_permissions(root, values, options)
+    permissions = _read_permissions(plan.stores.project.root, values, plan.options)
     context = replace(context, hides_file=compile_hidden_files(permissions.deny, context))
     cache = ExploreCache(
         max_entries=values["code.cache.size"],
@@ -207,7 +263,7 @@ def _make_toolbox(
         is_enabled=values["code.cache.enabled"],
     )
     tools = choose_tools(context, has_terminal=surroundings.has_terminal)
-    return Toolbox(tools, context, permissions, cache, memory)
+    return Toolbox(tools, context, permissions, cache, plan.memory)
 
 
 def open_recorder(
@@ -264,18 +320,3 @@ def _read_permissions(root: Path, values: Mapping[str, Any], options: CodeOption
         [parse_rule(text) for text in allow],
         [parse_rule(text) for text in (*values["code.deny"], *options.deny)],
     )
-
-
-def _describe_surroundings(
-    context: ToolContext, memory: Memory, options: CodeOptions, today: date
-) -> dict[str, object]:
-    """Return what system prompts say of the surroundings; it stays for the whole session."""
-    return {
-        "folder": context.folder.as_posix(),
-        "root": context.root.as_posix(),
-        "is_git": (context.root / ".git").exists(),
-        "platform": sys.platform,
-        "today": today.isoformat(),
-        "instructions": memory.instructions,
-        "additional": [text.strip() for text in options.system_texts if text.strip()],
-    }
