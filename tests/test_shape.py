@@ -25,7 +25,7 @@ MAX_MODULES = {
     "cub.agent": 72,
     "cub.checks": 17,
     # With the session at the terminal: its input, its commands, and what both it and -p show.
-    "cub.cli": 72,
+    "cub.cli": 75,
     "cub.config_edit": 7,
     "cub.context": 14,
     "cub.edit": 23,

@@ -19,6 +19,7 @@ from cub.actions.run.verdict import describe_failed_check
 from cub.actions.tasks.current_attempt import build_environment
 from cub.agent.gate import JUDGES, CheckReport, Gate
 from cub.agent.loop import AgentSession
+from cub.agent.tools.tool import ToolContext
 from cub.checks.terminal_text import to_plain_text
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
@@ -47,16 +48,25 @@ def open_gate(
             raise CubError("no check can review the work: run.checks is empty", hint=hint)
         warning = PlanWarning("only judges review the work: run.checks is empty", "", hint=hint)
         return Gate(None, judges), [warning] if choice == "both" else []
-    context = session.toolbox.context
-    limits = TimeLimits(parse_seconds(values["run.timeout"]), None)
-    environ = build_environment(values["run.hide_env"], context.environ)
-    # Python tells a changed module by its size and second: an edit may be faster.
-    environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    checks = SessionChecks(commands, context.root, environ, limits)
+    checks = make_session_checks(session.toolbox.context, values, commands)
     checks.start_baseline(session.resources.enter_context(stop.open_child()))
     session.resources.callback(checks.end_baseline)
     session.toolbox = replace(session.toolbox, before_change=checks.wait_for_baseline)
     return Gate(checks, judges), []
+
+
+def make_session_checks(
+    context: ToolContext,
+    values: Mapping[str, Any],
+    commands: tuple[str, ...],
+    own: tuple[str, ...] = (),
+) -> SessionChecks:
+    """Return checks for the files that a session works on, as the configuration limits them."""
+    limits = TimeLimits(parse_seconds(values["run.timeout"]), None)
+    environ = build_environment(values["run.hide_env"], context.environ)
+    # Python tells a changed module by its size and second: an edit may be faster.
+    environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    return SessionChecks(commands, context.root, environ, limits, own)
 
 
 @dataclass(slots=True)

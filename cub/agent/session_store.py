@@ -235,14 +235,15 @@ class SessionRecorder:
 
     def _save(self) -> None:
         try:
-            self.writer.save(self.session.messages, self._sum_up())
+            self.writer.save(self.session.messages, self.sum_up())
         except (OSError, CubError) as error:
             reason = describe_os_error(error) if isinstance(error, OSError) else error.message
             if not self._has_failed:
                 self.warn(f"the session cannot be saved: {reason}")
             self._has_failed = True
 
-    def _sum_up(self) -> SessionTotals:
+    def sum_up(self) -> SessionTotals:
+        """Return what the session has used, with what it had before it was resumed."""
         budget, base = self.session.budget, self.base
         usd = None if budget.usd is None or base.usd is None else base.usd + budget.usd
         usage = base.usage.add(budget.usage)

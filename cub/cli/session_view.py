@@ -83,6 +83,10 @@ class SessionView:
         else:
             self.resume()
 
+    def show_progress(self, label: str) -> None:
+        """Show another thing that goes on."""
+        self._spinner.show(label)
+
     def resume(self) -> None:
         """Show what goes on, after an event or an answer."""
         self._spinner.show(self._started[-1].summary if self._started else "thinking")

@@ -31,7 +31,7 @@ def discard_typed_input() -> None:
 @contextmanager
 def set_typing(*, is_shown: bool) -> Iterator[None]:
     """Let the terminal of stdin show what is typed, and take whole lines, or neither."""
-    if sys.platform == "win32":
+    if sys.platform == "win32" or not sys.stdin.isatty():
         yield
         return
     import termios
@@ -52,7 +52,7 @@ def set_typing(*, is_shown: bool) -> Iterator[None]:
 
 def take_typed_text() -> str:
     """Return what was typed until now, as it would stand in a line that is edited."""
-    if sys.platform == "win32":
+    if sys.platform == "win32" or not sys.stdin.isatty():
         return ""
     data, descriptor = b"", sys.stdin.fileno()
     while select.select([descriptor], [], [], 0)[0]:

@@ -95,7 +95,7 @@ class TypedSession:
 
 @contextmanager
 def open_session(
-    *arguments: str, cwd: Path, home: Path, columns: int = 100, lines: int = 70, **env: str
+    *arguments: str, cwd: Path, home: Path, columns: int = 100, lines: int = 90, **env: str
 ) -> Iterator[TypedSession]:
     """Run cub in a terminal of this size, with colors."""
     kept = {k: v for k, v in environment(home).items() if k not in ("NO_COLOR", "COLUMNS")}

@@ -108,10 +108,10 @@ def choose_session_id(root: Path, options: CodeOptions) -> str:
     if options.resume is None:
         return ""
     store = _find_store(root)
-    return store.find_id(options.resume) if options.resume.strip() else _ask_session(store)
+    return store.find_id(options.resume) if options.resume.strip() else ask_session(store)
 
 
-def _ask_session(store: SessionStore) -> str:
+def ask_session(store: SessionStore) -> str:
     """Let the person at the terminal choose; UsageError, which lists all, if there is none."""
     rows, _ = store.list_sessions()
     if not rows:

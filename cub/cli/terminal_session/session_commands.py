@@ -121,6 +121,45 @@ def retry_prompt(state: TerminalState, _: str) -> str:
     return prompt
 
 
+def compact_conversation(state: TerminalState, words: str) -> None:
+    """Summarize the conversation; with --force, even a short one."""
+    if words not in ("", "--force"):
+        raise UsageError(
+            f"unknown option {words!r}", hint="write `/compact`, or `/compact --force`"
+        )
+    before, _ = state.measure_context()
+    if not state.compact(force=bool(words)):
+        hint = "" if words else ". /compact --force summarizes it anyway"
+        output.print_message(f"The conversation is short: about {before:,} tokens{hint}")
+
+
+def show_agents(state: TerminalState, words: str) -> None:
+    """Print what sub-agents do and did; of one of them, the answer."""
+    runs = state.prepared.subagents.runs
+    if words:
+        chosen = [run for run in runs if words in (str(run.number), run.name)]
+        if not chosen:
+            known = [str(run.number) for run in runs]
+            raise UsageError(f"there is no agent {words!r}", hint=suggest_known(words, known))
+        output.print_message(f"{chosen[0].name}: {chosen[0].state}, {chosen[0].description}")
+        output.print_lines((chosen[0].answer or chosen[0].activity).splitlines())
+        return
+    if not runs:
+        output.print_message("No sub-agents yet.")
+        return
+    rows = [
+        (
+            str(run.number),
+            run.agent.name,
+            run.state,
+            f"{run.turns}",
+            run.activity or run.description,
+        )
+        for run in runs
+    ]
+    output.print_table(("no", "agent", "state", "turns", "doing"), rows, prose=("doing",))
+
+
 def change_permissions(state: TerminalState, words: str) -> None:
     """Print the permissions, or change them: the mode, or a rule."""
     verb, _, rest = words.partition(" ")
@@ -162,13 +201,19 @@ def _allow(state: TerminalState, rule: str) -> None:
 
 
 def _deny(state: TerminalState, rule: str) -> None:
-    session = state.session
-    toolbox = session.toolbox
+    toolbox = state.session.toolbox
     toolbox.permissions.deny.append(parse_rule(rule, toolbox.tools))
+    _hide_files(state)
+    output.print_message(f"{rule} is denied in this session.")
+
+
+def _hide_files(state: TerminalState) -> None:
+    """Let searches leave out what the rules deny now."""
+    toolbox = state.session.toolbox
     hides_file = compile_hidden_files(toolbox.permissions.deny, toolbox.context)
     context = replace(toolbox.context, hides_file=hides_file)
-    session.toolbox = replace(toolbox, context=context)
-    output.print_message(f"{rule} is denied in this session.")
+    state.session.toolbox = replace(toolbox, context=context)
+    toolbox.cache.invalidate_all()
 
 
 def _remove(state: TerminalState, rule: str) -> None:
@@ -178,6 +223,7 @@ def _remove(state: TerminalState, rule: str) -> None:
         raise UsageError(f"there is no rule {rule!r}", hint=suggest_known(rule, known))
     permissions.allow = [one for one in permissions.allow if str(one) != rule]
     permissions.deny = [one for one in permissions.deny if str(one) != rule]
+    _hide_files(state)
     save_allowed_rules(root, [one for one in load_allowed_rules(root) if one != rule])
     output.print_message(f"{rule} is removed.")
 

@@ -48,7 +48,7 @@ def run_terminal_session(
         stores, options, surroundings, prepared, view, counts, total, [*attachments]
     )
     if session_id:
-        state.open_recorder(session_id)
+        state.open_recorder(session_id, is_saved=True)
     completer = InputCompleter(lambda: list_candidates(state), lambda: _list_files(state), counts)
     history = folder / _HISTORY_FILE if folder else None
     line = InputLine(history, completer, lambda: [*state.list_status()], state.change_mode)
@@ -141,6 +141,9 @@ class _TerminalLoop:
 def _greet(state: TerminalState) -> None:
     model, mode = state.session.model.name, state.session.toolbox.permissions.mode
     output.print_message(f"cub code with {model}, permissions {mode}. /help shows all commands.")
+    if state.recorder:
+        count, key = len(state.session.messages), state.recorder.session_id
+        output.print_message(f"Resumed {key}: {count:,} messages. /history shows them.")
     output.print_line()
 
 

@@ -14,7 +14,7 @@ from cub.actions.code_session import (
 )
 from cub.actions.command_options import CodeOptions
 from cub.actions.tasks.stores import Stores, open_stores
-from cub.agent.events import Question, SessionEnd, TurnEnd
+from cub.agent.events import Compaction, Question, SessionEnd, SessionEvent, TurnEnd
 from cub.agent.loop import AgentSession
 from cub.agent.permissions import PermissionMode
 from cub.agent.session_budget import SessionBudget
@@ -25,6 +25,7 @@ from cub.cli.questions import answer_question
 from cub.cli.session_view import SessionView, describe_end
 from cub.cli.terminal_session.input_completion import UsageCounts
 from cub.cli.typed_input import set_typing, take_typed_text
+from cub.edit.plan import PlanWarning
 from cub.project.allowed_rules import add_allowed_rule
 from cub.project.project import Project
 
@@ -67,7 +68,7 @@ class TerminalState:
         self.prompts.append(text)
         events = self.prepared.work_on(text, invocation)
         if self.recorder is None:
-            self.open_recorder("", prompt)
+            self.open_recorder("", prompt, is_saved=not self.options.no_save)
         if self.recorder:
             events = self.recorder.record(events)
         save_rule = partial(add_allowed_rule, self.prepared.root)
@@ -93,14 +94,17 @@ class TerminalState:
             output.print_message(line)
         return end
 
-    def open_recorder(self, session_id: str, prompt: str = "") -> None:
+    def open_recorder(self, session_id: str, prompt: str = "", *, is_saved: bool) -> None:
         """Save the session from now on: as a new one, or as that of an id, whose messages it gets.
 
         Raises CubError if that one can't be resumed.
         """
-        is_saved = not self.options.no_save
-        recorder, warnings = open_recorder(self.prepared, prompt, session_id, is_saved=is_saved)
+        self._set_recorder(*open_recorder(self.prepared, prompt, session_id, is_saved=is_saved))
+
+    def _set_recorder(self, recorder: SessionRecorder | None, warnings: list[PlanWarning]) -> None:
         output.print_warnings(warnings)
+        if self.recorder:
+            self.recorder.close()
         if recorder:
             recorder.warn = output.print_message
         self.recorder = recorder
@@ -114,9 +118,23 @@ class TerminalState:
     def start_anew(self) -> None:
         """Start a new conversation. Raises CubError for settings that are not valid."""
         self._replace_session(self._prepare(self.options))
-        if self.recorder:
-            self.recorder.close()
-            self.recorder = None
+        self._set_recorder(None, [])
+        self.attachments.clear()
+        self.prompts.clear()
+
+    def resume(self, session_id: str) -> None:
+        """Go on with a saved session, and read instructions again.
+
+        Raises CubError, and leaves everything as it was, if another process works on it.
+        """
+        prepared = self._prepare(self.options)
+        try:
+            opened = open_recorder(prepared, "", session_id, is_saved=True)
+        except BaseException:
+            prepared.session.close()
+            raise
+        self._replace_session(prepared)
+        self._set_recorder(*opened)
         self.attachments.clear()
         self.prompts.clear()
 
@@ -134,7 +152,7 @@ class TerminalState:
 
     def _prepare(self, options: CodeOptions) -> PreparedSession:
         """Return a session with what files say now; nothing counts as read in it."""
-        self.stores = open_stores(Project.load(self.stores.project.root), self.stores.actor)
+        self.stores = self.open_stores()
         prepared = prepare_session(self.stores, options, self.surroundings)
         output.print_warnings(prepared.warnings)
         return prepared
@@ -146,6 +164,24 @@ class TerminalState:
         session.budget.parent = self.total
         before.close()
         self.prepared = prepared
+
+    def open_stores(self) -> Stores:
+        """Return the tasks and the configuration as they are now."""
+        return open_stores(Project.load(self.stores.project.root), self.stores.actor)
+
+    def compact(self, *, force: bool) -> bool:
+        """Make the conversation shorter; return whether it is. Raises ModelError."""
+        events: Iterator[SessionEvent] = self.session.compact(force=force)
+        if self.recorder:
+            events = self.recorder.record(events)
+        self.surroundings.stop.reset()
+        is_shorter = False
+        with set_typing(is_shown=False), self.view.follow():
+            self.view.show_progress("summarizing")
+            for event in events:
+                self.view.show(event)
+                is_shorter = is_shorter or isinstance(event, Compaction)
+        return is_shorter
 
     def change_models(self, options: CodeOptions) -> None:
         """Take the models that these options name, in the same conversation. Raises CubError."""

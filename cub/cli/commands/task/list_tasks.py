@@ -137,7 +137,12 @@ def _print_tasks(task_list: TaskList, root: Path, *, json: bool) -> None:
         from cub.cli.json_output import print_task_list_json
 
         print_task_list_json(task_list, root)
-        return
+    else:
+        print_tasks(task_list)
+
+
+def print_tasks(task_list: TaskList) -> None:
+    """Print a table of tasks, if there are any."""
     output.print_warnings(task_list.warnings)
     if task_list.summaries:
         styles = [_STYLES.get(task.status) for task in task_list.summaries]
