@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cub.agent.events import (
@@ -29,21 +29,30 @@ from cub.cli import output
 from cub.cli.markdown_lines import MarkdownLines
 from cub.cli.spinner import Spinner
 from cub.cli.terminal import add_style, get_width
-from cub.text import find_first_line
+from cub.text import find_first_line, truncate_text
 from cub.tokens import TokenUsage
 
-MAX_PREVIEW_LINES = 60  # of a change
+MAX_PREVIEW_LINES, MAX_OUTPUT_LINES = 60, 5  # of a change, and of a command's output
+_MAX_OUTPUT_CHARS = 200  # of a line
 _INDENT = "  "
 
 
 class SessionView:
     """Print the calls of a session to stderr, and texts of replies to stdout as they come.
 
-    Without `streams_text`, texts are left to the caller. `is_debug` adds lines about each turn.
+    Without `streams_text`, texts are left to the caller. `is_debug` adds lines about each turn. Of
+    a tool that `is_command`, the end of the output is shown.
     """
 
-    def __init__(self, *, streams_text: bool, is_debug: bool) -> None:
+    def __init__(
+        self,
+        *,
+        streams_text: bool,
+        is_debug: bool,
+        is_command: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self._streams_text, self._is_debug = streams_text, is_debug
+        self._is_command = is_command
         self._spinner = Spinner()
         self._asked_ids = set[str]()  # a person has seen the change of these calls
         self._started: list[ToolStart] = []  # calls that run
@@ -136,6 +145,8 @@ class SessionView:
         """Yield why a call failed, or what it changed, unless a person was asked about that."""
         if event.result.is_error:
             lines = [add_style(find_first_line(event.result.text), "red")]
+        elif self._is_command(event.call.name):
+            lines = [add_style(line, "dim") for line in _cut_output(event.result.text)]
         elif event.call.id in self._asked_ids:
             lines = []
         else:
@@ -146,6 +157,14 @@ class SessionView:
         yield from (_INDENT + line for line in lines[:MAX_PREVIEW_LINES])
         if more := len(lines[MAX_PREVIEW_LINES:]):
             yield f"{_INDENT}… {more:,} more lines"
+
+
+def _cut_output(text: str) -> list[str]:
+    """Return the last lines of a command's output, after a line that counts the others."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    more = len(lines) - MAX_OUTPUT_LINES
+    cut = [f"… {more:,} more lines"] if more > 0 else []
+    return cut + [truncate_text(line, _MAX_OUTPUT_CHARS) for line in lines[-MAX_OUTPUT_LINES:]]
 
 
 def _describe_details(event: SessionEvent) -> Iterator[str]:

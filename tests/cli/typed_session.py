@@ -81,6 +81,19 @@ class TypedSession:
             pass
         return self.process.wait()
 
+    def hang_up(self) -> int:
+        """Close the terminal, as a person does with its window; the exit code."""
+        os.close(self._descriptor)
+        self._descriptor = -1
+        return self.process.wait()
+
+    def close(self) -> None:
+        """End the program, and close the terminal."""
+        self.process.kill()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self.process.wait()
+
     def _read(self, seconds: float) -> bool:
         """Show what comes; False at the end, or if nothing comes."""
         if not select.select([self._descriptor], [], [], max(0.0, seconds))[0]:
@@ -110,9 +123,8 @@ def open_session(
         controls_terminal=True,
     )
     os.close(its)
+    session = TypedSession(process, ours, columns, lines)
     try:
-        yield TypedSession(process, ours, columns, lines)
+        yield session
     finally:
-        process.kill()
-        os.close(ours)
-        process.wait()
+        session.close()

@@ -28,6 +28,7 @@ _STYLE = Style.from_dict({
     "auto-suggestion": "dim",
 })  # fmt: skip
 _GAP = " · "
+_REFRESH_SECONDS = 2.0  # for what works in the background
 _PROMPT, _CONTINUATION = "> ", "  "
 
 
@@ -62,6 +63,7 @@ class InputLine:
             include_default_pygments_style=False,
             enable_open_in_editor=True,
             reserve_space_for_menu=6,
+            refresh_interval=_REFRESH_SECONDS,
         )
 
     def read(self, default: str = "") -> str:
@@ -71,8 +73,13 @@ class InputLine:
         What other threads print meanwhile stands above the prompt.
         """
         self._completer.forget_files()
-        with patch_stdout(raw=True):
-            return self._session.prompt(default=default, pre_run=self._end_if_aborted)
+        try:
+            with patch_stdout(raw=True):
+                return self._session.prompt(default=default, pre_run=self._end_if_aborted)
+        except Exception as error:
+            if self._is_aborted:  # by its own signal, a terminal that is gone fails in many ways
+                raise EOFError from error
+            raise
 
     def abort(self) -> None:
         """End `read`, now and later; a signal handler may call it."""

@@ -15,6 +15,7 @@ from cub.agent.tools.project_files import list_searched_files
 from cub.cli import output
 from cub.cli.session_view import SessionView, describe_use
 from cub.cli.stop_signals import notify_termination
+from cub.cli.terminal import discard_unwritten_output
 from cub.cli.terminal_session.command_table import COMMANDS, find_command, list_candidates
 from cub.cli.terminal_session.input_completion import InputCompleter, UsageCounts
 from cub.cli.terminal_session.input_line import InputLine
@@ -40,7 +41,11 @@ def run_terminal_session(
     It goes on with the saved one of `session_id`, if that is not "".
     """
     folder = _find_state(prepared.root)
-    view = SessionView(streams_text=True, is_debug=prepared.is_debug or options.debug)
+    view = SessionView(
+        streams_text=True,
+        is_debug=prepared.is_debug or options.debug,
+        is_command=lambda name: _is_command(state, name),
+    )
     counts = UsageCounts(folder / _COUNTS_FILE if folder else None)
     total = SessionBudget(options.max_usd)
     prepared.session.budget.parent = total
@@ -56,6 +61,7 @@ def run_terminal_session(
     with notify_termination(loop.end):
         loop.run()
     if loop.is_signalled:
+        discard_unwritten_output()  # the terminal may be gone
         return _SIGNALLED
     if state.turns:
         output.print_message(describe_use(state.turns, total.usage, total.usd))
@@ -136,6 +142,11 @@ class _TerminalLoop:
                 state.attachments.append(shown)
                 output.print_message(f"attached {name}")
         state.work_on(text)
+
+
+def _is_command(state: TerminalState, name: str) -> bool:
+    tool = state.session.toolbox.tools.get(name)
+    return tool is not None and tool.effect == "command"
 
 
 def _greet(state: TerminalState) -> None:

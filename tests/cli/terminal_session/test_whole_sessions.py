@@ -232,3 +232,16 @@ def test_without_colors_replies_are_shown_as_they_are_written(bakery: Path, home
         session.send("What is this?", "| `bread.py` | 2 |")
         assert "# What it does" in session.screen
         assert "in **dozens**, in `bread.py`" in session.screen
+
+
+@pytest.mark.parametrize("is_working", [False, True])
+def test_a_terminal_that_is_closed_ends_the_session(
+    bakery: Path, home: Path, is_working: bool
+) -> None:
+    with code(bakery, home) as session:
+        mend(session)
+        if is_working:
+            wait_in_tool(session, bakery)
+        assert session.hang_up() == 130
+    (saved,) = (home / ".local/share/cub/sessions").glob("*/*.jsonl")
+    assert b"dozens rounds up now." in saved.read_bytes()
