@@ -47,6 +47,14 @@ class TypedSession:
         text = "\n".join(line.rstrip() for line in self._screen.display).strip("\n")
         return _BLANK_LINES.sub("\n\n[blank lines]\n\n", text)
 
+    def read_styles(self) -> list[list[pyte.screens.Char]]:
+        """The characters of all lines, with their styles."""
+        screen = self._screen
+        return [
+            [screen.buffer[line][column] for column in range(screen.columns)]
+            for line in range(screen.lines)
+        ]
+
     def type(self, text: str, wait: str = "") -> None:
         """Type something once the screen has `wait`."""
         if wait:

@@ -38,11 +38,12 @@ _LEFT, _TOP, _LINE, _WIDTH = 18, 30, 19, 788  # pixels
 COLUMNS = 96
 _SECONDS = 0.25  # for each line
 _AT_ONCE = 5  # lines that are there from the start: no picture is empty
+_TITLE = "cub demo: an attempt fails, its retry passes and is committed"
 _HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img"
  xml:space="preserve" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
  font-size="13">
-<title>cub demo: an attempt fails, its retry passes and is committed</title>
+<title>{title}</title>
 <style>
 rect {{ fill: #f6f8fa; stroke: #8c959f }}
 text {{ fill: #1f2328; white-space: pre; animation: appear 1ms both }}
@@ -111,17 +112,17 @@ def normalize_output(text: str) -> str:
     return _HASH.sub(replace, text)
 
 
-def draw_recording(lines: list[str]) -> str:
+def draw_recording(lines: list[str], title: str = _TITLE, *, at_once: int = _AT_ONCE) -> str:
     """The lines as a picture in which one appears after the other; without animation, all."""
     height = _TOP + _LINE * len(lines)
     size = {"width": _WIDTH, "frame_width": _WIDTH - 2, "height": height}
-    head = _HEAD.format(frame_height=height - 2, **size)
-    drawn = (_draw_line(number, line) for number, line in enumerate(lines) if line)
+    head = _HEAD.format(frame_height=height - 2, title=title, **size)
+    drawn = (_draw_line(number, line, at_once) for number, line in enumerate(lines) if line)
     return f"{head}{''.join(drawn)}</svg>\n"
 
 
-def _draw_line(number: int, line: str) -> str:
-    y, delay = _TOP + _LINE * number, _SECONDS * (number - _AT_ONCE)
+def _draw_line(number: int, line: str, at_once: int) -> str:
+    y, delay = _TOP + _LINE * number, _SECONDS * (number - at_once)
     animation = "animation:none" if delay < 0 else f"animation-delay:{delay:g}s"
     parts = "".join(_draw_parts(line))
     return f'<text x="{_LEFT}" y="{y}" style="{animation}">{parts}</text>\n'

@@ -212,7 +212,7 @@ class TerminalState:
         session = self.session
         yield session.toolbox.permissions.mode
         if count := sum(run.state == "running" for run in self.prepared.subagents.runs):
-            yield f"{count} agent{'s' * (count != 1)} at work"
+            yield f"{count} agent{'s' * (count != 1)} running"
         limit = max(1, session.window.find_threshold(self.context_tokens))
         yield f"{max(0, 100 - 100 * self.context_tokens // limit)} % context left"
         budget = session.budget
