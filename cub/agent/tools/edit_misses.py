@@ -5,8 +5,10 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import islice
 
 from cub.text import truncate_text
 
@@ -17,22 +19,12 @@ _MAX_SHOWN = 200
 _LINE_NUMBER = re.compile(r"^ *\d+(?:\t|→)", re.MULTILINE)
 _ESCAPE = re.compile(r"\\([nt\"'\\])")
 _ESCAPED = {"n": "\n", "t": "\t"}
-_QUOTES = dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032`\u00b4"), "'")
-_QUOTES |= dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"')
-
-
-class _PlainCharacters(dict[int, str]):
-    """Map quotes, dashes, and characters without a width to what a keyboard has."""
-
-    def __missing__(self, code: int) -> str:
-        category = unicodedata.category(chr(code))
-        self[code] = "-" if category == "Pd" or code == ord("\u2212") else chr(code)
-        if category == "Cf":
-            self[code] = ""
-        return self[code]
-
-
-_PLAIN = _PlainCharacters(_QUOTES)
+_UNUSUAL = re.compile("[^\0-\x7f]+")
+# Beside these, dashes and characters without a width go by their categories.
+_PLAIN = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4", "'")
+_PLAIN |= dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"')
+_PLAIN["\u2212"] = "-"
+_PLAIN_CATEGORIES = {"Pd": "-", "Cf": ""}
 
 
 def explain_miss(data: bytes, old: str) -> str:
@@ -44,12 +36,11 @@ def explain_miss(data: bytes, old: str) -> str:
     if reason := _find_other_form(text, old):
         return reason
     lines, sought = text.split("\n"), old.strip("\n").split("\n")
-    for simplify, describe in ((_make_plain, _describe_characters), (_squeeze, _describe_lines)):
-        simple, simple_old = simplify(text), simplify(old).strip("\n")
-        at = simple.find(simple_old) if simple_old else -1
-        if at >= 0:
-            return describe(lines, simple.count("\n", 0, at), sought)
-    return _describe_nearest(lines, sought)
+    plain, plain_old = _squeeze(text), _squeeze(old).strip("\n")
+    at = plain.find(plain_old) if plain_old else -1
+    if at < 0:
+        return _describe_nearest(lines, sought)
+    return _describe_difference(lines, plain.count("\n", 0, at), sought)
 
 
 def _find_other_form(text: str, old: str) -> str:
@@ -67,7 +58,17 @@ def _find_other_form(text: str, old: str) -> str:
 
 def _make_plain(text: str) -> str:
     """Return a text with the characters of a keyboard for all that look like them."""
-    return text if text.isascii() else unicodedata.normalize("NFKD", text).translate(_PLAIN)
+    return _UNUSUAL.sub(lambda match: _make_run_plain(match[0]), text)
+
+
+@lru_cache(10_000)
+def _make_run_plain(text: str) -> str:
+    return "".join(map(_make_character_plain, unicodedata.normalize("NFKD", text)))
+
+
+def _make_character_plain(character: str) -> str:
+    plain = _PLAIN_CATEGORIES.get(unicodedata.category(character), character)
+    return _PLAIN.get(character, plain)
 
 
 def _squeeze(text: str) -> str:
@@ -75,33 +76,16 @@ def _squeeze(text: str) -> str:
     return "\n".join("".join(line.split()) for line in _make_plain(text).split("\n"))
 
 
-def _describe_characters(lines: Sequence[str], start: int, sought: Sequence[str]) -> str:
-    """Name the characters of the first line that differ, in the file and as they were sent."""
-    for number, (line, old) in enumerate(zip(lines[start:], sought, strict=False), start + 1):
-        there, sent = _count_unusual(line), _count_unusual(old)
-        there, sent = there - sent, sent - there
-        if there or sent:
-            has = _name_characters(there or _make_plain("".join(sent)))
-            was_sent = _name_characters(sent or _make_plain("".join(there)))
-            return f"line {number} has {has} where old_string has {was_sent}"
-    return _READ_AGAIN
-
-
-def _count_unusual(line: str) -> Counter[str]:
-    return Counter(character for character in line if _make_plain(character) != character)
-
-
-def _name_characters(characters: Iterable[str]) -> str:
-    """Return code points with their names, each once."""
-    named = (f"U+{ord(c):04X} {unicodedata.name(c, '')}".strip() for c in dict.fromkeys(characters))
-    return ", ".join(named) or "nothing"
-
-
-def _describe_lines(lines: Sequence[str], start: int, sought: Sequence[str]) -> str:
-    """Show the first line whose whitespace differs."""
-    for number, (line, old) in enumerate(zip(lines[start:], sought, strict=False), start + 1):
-        if not _fits(line, old, number == start + 1, number == start + len(sought)):
-            return f"{_compare(number, line, old)}: only the whitespace differs"
+def _describe_difference(lines: Sequence[str], start: int, sought: Sequence[str]) -> str:
+    """Say how the first line that differs does: in characters that look alike, or in whitespace."""
+    last = len(sought) - 1
+    for at, (line, old) in enumerate(zip(lines[start:], sought, strict=False)):
+        ends = at == 0, at == last
+        if _fits(line, old, *ends):
+            continue
+        if _fits(_make_plain(line), _make_plain(old), *ends):
+            return _describe_characters(start + at + 1, line, old)
+        return f"{_compare(start + at + 1, line, old)}: only the whitespace differs"
     return _READ_AGAIN
 
 
@@ -110,6 +94,25 @@ def _fits(line: str, old: str, is_first: bool, is_last: bool) -> bool:
     if is_first:
         return old in line if is_last else line.endswith(old)
     return line.startswith(old) if is_last else line == old
+
+
+def _describe_characters(number: int, line: str, old: str) -> str:
+    """Name the characters that differ in a line and in what was sent."""
+    there, sent = _count_unusual(line), _count_unusual(old)
+    there, sent = there - sent, sent - there
+    has = _name_characters("".join(there) or _make_plain("".join(sent)))
+    was_sent = _name_characters("".join(sent) or _make_plain("".join(there)))
+    return f"line {number} has {has} where old_string has {was_sent}"
+
+
+def _count_unusual(line: str) -> Counter[str]:
+    return Counter(character for character in line if _make_plain(character) != character)
+
+
+def _name_characters(characters: str) -> str:
+    """Return code points with their names, each once."""
+    named = (f"U+{ord(c):04X} {unicodedata.name(c, '')}".strip() for c in dict.fromkeys(characters))
+    return ", ".join(named) or "nothing"
 
 
 def _compare(number: int, line: str, old: str) -> str:
@@ -124,17 +127,17 @@ def _describe_nearest(lines: Sequence[str], sought: Sequence[str]) -> str:
     """Show the first difference at the place that has the most of the lines, or a similar line."""
     from difflib import get_close_matches
 
-    places = defaultdict[str, list[int]](list)
-    for at, line in enumerate(lines):
-        places[line.strip()].append(at)
-    known = ((at, line.strip()) for at, line in enumerate(sought) if len(line.strip()) > 1)
-    starts = Counter(place - at for at, line in known for place in places.get(line, [])[:100])
+    wanted = {line.strip(): at for at, line in enumerate(sought) if len(line.strip()) > 1}
+    stripped = [line.strip() for line in lines]
+    starts = Counter(at - wanted[line] for at, line in enumerate(stripped) if line in wanted)
     for start, _ in starts.most_common(1):
-        for at, old in enumerate(sought):
-            line = lines[start + at] if 0 <= start + at < len(lines) else ""
+        for at, old in enumerate(sought, start):
+            line = lines[at] if 0 <= at < len(lines) else ""
             if line != old:
-                return f"the nearest place differs: {_compare(start + at + 1, line, old)}"
+                return f"the nearest place differs: {_compare(at + 1, line, old)}"
     longest = max(sought, key=len).strip()[:_MAX_SHOWN]
-    for similar in get_close_matches(longest, [*places][:_MAX_LINES], 1):
-        return f"the nearest line is {places[similar][0] + 1}: {_show(lines[places[similar][0]])}"
+    candidates = islice(dict.fromkeys(stripped), _MAX_LINES)
+    for similar in get_close_matches(longest, candidates, 1):
+        at = stripped.index(similar)
+        return f"the nearest line is {at + 1}: {_show(lines[at])}"
     return _READ_AGAIN
