@@ -206,7 +206,7 @@ class AgentSession:
         if note := self.repetition.count_calls(turn.calls, turn.results):
             self.messages = add_user_text(self.messages, note)
         if turn.end:  # a turn is saved when its end is told
-            usd = self.budget.add_usage(self.model.name, turn.end.usage)
+            usd = self.budget.add_usage(self.model.name, turn.end.usage, turns=1)
             yield TurnEnd(number, turn.end.stop_reason, turn.end.usage, usd, self.model.name)
         return turn
 

@@ -1,4 +1,4 @@
-"""Count what a session and its sub-agents use, in tokens and dollars, against a limit."""
+"""Count what a session and its sub-agents use: turns, and tokens and dollars against a limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cub.tokens import TokenUsage, compute_dollars
 
 @dataclass(slots=True)
 class SessionBudget:
-    """Count usage; what a child counts, its parent counts as well.
+    """Count turns and usage; what a child counts, its parent counts as well.
 
     `usd` is None once a price is not known; `max_usd` is None for no limit.
     """
@@ -19,21 +19,23 @@ class SessionBudget:
     parent: SessionBudget | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
     usd: float | None = 0.0
+    turns: int = 0
     _lock: Lock = field(default_factory=Lock)  # sub-agents run in threads of their own
 
-    def add_usage(self, model: str, usage: TokenUsage) -> float | None:
+    def add_usage(self, model: str, usage: TokenUsage, turns: int = 0) -> float | None:
         """Add what a reply of a model has used; return its dollars, None if they are not known."""
         usd = compute_dollars(model, usage) if any(usage) else None
-        self.add_cost(usage, usd)
+        self.add_cost(usage, usd, turns)
         return usd
 
-    def add_cost(self, usage: TokenUsage, usd: float | None) -> None:
-        """Add tokens with their dollars, None if these are not known."""
+    def add_cost(self, usage: TokenUsage, usd: float | None, turns: int = 0) -> None:
+        """Add tokens with their dollars, None if these are not known, and turns."""
         with self._lock:
             self.usage = self.usage.add(usage)
             self.usd = None if usd is None or self.usd is None else self.usd + usd
+            self.turns += turns
         if self.parent:
-            self.parent.add_cost(usage, usd)
+            self.parent.add_cost(usage, usd, turns)
 
     def start_child(self) -> SessionBudget:
         """Return the budget of a part of the work: it counts by itself, and within this one."""

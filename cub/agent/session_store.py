@@ -208,7 +208,6 @@ class SessionRecorder:
     base: SessionTotals = field(default_factory=SessionTotals)
     warn: Callable[[str], object] = lambda _: None
     warnings: list[PlanWarning] = field(default_factory=list)
-    _turns: int = 0
     _has_failed: bool = False
 
     @property
@@ -221,7 +220,6 @@ class SessionRecorder:
         is_first = True
         try:
             for event in events:
-                self._turns += isinstance(event, TurnEnd)
                 if is_first or isinstance(event, TurnEnd | Compaction | SessionEnd):
                     self._save()
                 is_first = False
@@ -247,7 +245,7 @@ class SessionRecorder:
         budget, base = self.session.budget, self.base
         usd = None if budget.usd is None or base.usd is None else base.usd + budget.usd
         usage = base.usage.add(budget.usage)
-        return SessionTotals(utc_now(), base.turns + self._turns, usage, usd)
+        return SessionTotals(utc_now(), base.turns + budget.turns, usage, usd)
 
 
 def _list_paths(folder: Path) -> list[Path]:

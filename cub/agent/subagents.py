@@ -6,11 +6,13 @@ the session; a stop of the session ends it, and its end stops nothing above.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from threading import Thread
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeVar
 
 from cub.agent.agent_types import GENERAL_PURPOSE, AgentType
 from cub.agent.events import (
@@ -33,6 +35,7 @@ from cub.agent.tools.tool_arguments import ToolError
 from cub.processes.command import StopRequest
 from cub.text import find_first_line, suggest_known
 
+T = TypeVar("T")
 TASK = "Task"
 MAX_DEPTH = 5
 _POLL_SECONDS = 0.1
@@ -40,7 +43,8 @@ _DESCRIPTION = """\
 Give a part of the work to a sub-agent, which has a conversation of its own, and get its answer.
 - It knows nothing of this conversation: write all that it needs into the prompt.
 - Several calls in one reply run at the same time. Let no two of them change the same files.
-- With run_in_background, the call returns at once, and the answer comes in a later message.
+- With run_in_background, the call returns at once, and the answer comes in a later message; not \
+for a sub-agent, which gets it from the call.
 - Don't use it for what one or two calls of other tools find.
 
 Types:\
@@ -65,7 +69,6 @@ class SubagentRun:
     description: str
     budget: SessionBudget
     state: Literal["running", "done", "failed"] = "running"
-    turns: int = 0
     activity: str = ""
     answer: str = ""
 
@@ -73,6 +76,11 @@ class SubagentRun:
     def name(self) -> str:
         """Return its name in events and messages."""
         return f"{self.agent.name} {self.number}"
+
+    @property
+    def turns(self) -> int:
+        """Return how many turns it and its own sub-agents have had."""
+        return self.budget.turns
 
 
 # Returns a session for an agent: in this context, with the models and tools of the one above it.
@@ -90,8 +98,11 @@ class Subagents:
     start_session: StartSession
     stop: StopRequest
     runs: list[SubagentRun] = field(default_factory=list)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))  # agents start in threads
     _threads: list[Thread] = field(default_factory=list)
-    _unread: list[SubagentRun] = field(default_factory=list)  # ended in the background
+    # Of those in the background: what has ended, and which calls were denied.
+    _unread: deque[SubagentRun] = field(default_factory=deque)
+    _denied: deque[SubagentEvent] = field(default_factory=deque)
 
     def make_tool(self, budget: SessionBudget) -> Tool:
         """Return the tool with which a session, whose budget this is, starts sub-agents."""
@@ -106,12 +117,14 @@ class Subagents:
         What happens goes to the context's `send`, questions included. Raises ToolError if the agent
         did not come to its end.
         """
-        with context.stop.open_child() as stop:
-            child = replace(context, stop=stop, depth=context.depth + 1)
-            session = self.start_session(run.agent, child, run.budget)
-            end = _follow_session(session, prompt, run, context.send)
+        try:
+            with context.stop.open_child() as stop:
+                child = replace(context, stop=stop, depth=context.depth + 1)
+                session = self.start_session(run.agent, child, run.budget)
+                end = _follow_session(session, prompt, run, context.send)
+        finally:
+            run.state = "failed"  # unless there is an answer
         if end.reason != "end_turn":
-            run.state = "failed"
             so_far = f"\n\nIts last words:\n{end.text}" if end.text else ""
             raise ToolError(f"{run.name} did not finish: {end.message or end.reason}{so_far}")
         run.state, run.answer = "done", end.text
@@ -119,17 +132,15 @@ class Subagents:
 
     def add_run(self, agent: AgentType, description: str, budget: SessionBudget) -> SubagentRun:
         """Return the record of an agent that is about to start, within this budget."""
-        run = SubagentRun(len(self.runs) + 1, agent, description, budget.start_child())
+        run = SubagentRun(next(self._numbers), agent, description, budget.start_child())
         self.runs.append(run)
         return run
 
     def take_notices(self) -> str:
         """Return what agents in the background have answered since the last time; "" for none."""
-        count = len(self._unread)  # others may be added meanwhile
-        runs, self._unread[:count] = self._unread[:count], []
         return "\n\n".join(
             f'<agent name="{run.name}" task="{run.description}">\n{run.answer}\n</agent>'
-            for run in runs
+            for run in _take_all(self._unread)
         )
 
     def review_end(
@@ -137,13 +148,10 @@ class Subagents:
     ) -> Generator[SessionEvent, None, ReviewResult]:
         """Wait for the agents in the background, and return their answers, for the session to use.
 
-        What they have used is told as the last turn of each.
+        Yield the calls that they were not allowed to make.
         """
-        waited = [run for run in self.runs if run.state == "running"]
         self.wait(session.toolbox.context.stop)
-        for run in waited:
-            usage = TurnEnd(run.turns, "end_turn", run.budget.usage, run.budget.usd, run.agent.name)
-            yield SubagentEvent(run.name, usage)
+        yield from _take_all(self._denied)
         return ReviewResult(self.take_notices())
 
     def wait(self, stop: StopRequest) -> None:
@@ -167,10 +175,10 @@ class Subagents:
             raise ToolError(f"there is no agent {arguments.subagent_type!r}", hint=hint)
         prompt = arguments.prompt
         run = self.add_run(agent, arguments.description or find_first_line(prompt), budget)
-        if not arguments.run_in_background:
+        if context.depth or not arguments.run_in_background:  # a sub-agent has no later messages
             return self.run_agent(run, prompt, context)
         # The stop and the events of the call end with the call.
-        context = replace(context, stop=self.stop, send=_answer_no)
+        context = replace(context, stop=self.stop, send=self._take_event)
         thread = Thread(target=self._work_alone, args=(run, prompt, context), daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -181,8 +189,16 @@ class Subagents:
         try:
             self.run_agent(run, prompt, context)
         except Exception as error:  # noqa: BLE001 - it must not end the session
-            run.state, run.answer = "failed", f"error: {error}"
+            run.answer = f"error: {error}"
         self._unread.append(run)
+
+    def _take_event(self, event: ToolEvent) -> None:
+        """Take what an agent in the background would show: it can't ask."""
+        if isinstance(event, Question):
+            words = f"{event.reason}, and a background agent can't ask the user"
+            event.answer(Answer("no", words))
+        elif isinstance(event.event, ToolEnd) and event.event.source == "denied":
+            self._denied.append(event)
 
 
 def choose_agent_tools(agent: AgentType, tools: Mapping[str, Tool], depth: int) -> dict[str, Tool]:
@@ -209,12 +225,12 @@ def _follow_session(
             case SubagentEvent():
                 send(event)
             case RequestRetry() | ToolStart() | ToolEnd() | TurnEnd() | Compaction():
-                run.turns += isinstance(event, TurnEnd)
                 run.activity = event.summary if isinstance(event, ToolStart) else run.activity
                 send(SubagentEvent(run.name, event))
     raise AssertionError  # a session ends with a SessionEnd
 
 
-def _answer_no(event: ToolEvent) -> None:
-    if isinstance(event, Question):
-        event.answer(Answer("no", f"{event.reason}, and a background agent can't ask the user"))
+def _take_all(items: deque[T]) -> Iterator[T]:
+    """Yield and remove what is there, while threads may add more."""
+    while items:
+        yield items.popleft()

@@ -7,7 +7,7 @@ passes over: `reasoning`, `tool_result`, `retry`, `compaction`, `cache` and `end
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from cub.agent.events import (
     TurnEnd,
 )
 from cub.agent.loop import AgentSession
+from cub.agent.session_budget import SessionBudget
 from cub.agent.session_store import make_session_id
 from cub.cli import output
 from cub.cli.session_view import SessionView, describe_end, describe_use
@@ -51,7 +52,6 @@ class _SummaryPrinter:
         self._root, self._is_json = root, is_json
         self._streams = not is_json and sys.stdout.isatty()
         self._view = SessionView(streams_text=self._streams, is_debug=is_debug)
-        self._turns = 0
         self._denied: list[str] = []
         self._last_text = ""
         self._session_id = ""
@@ -72,10 +72,10 @@ class _SummaryPrinter:
                 for line in () if self._streams else self._last_text.splitlines():
                     self._view.print_message(line)
                 self._last_text = ""
-            case ToolEnd():
-                self._denied += [event.summary] if event.source == "denied" else []
-            case TurnEnd():
-                self._turns += 1
+            case ToolEnd(source="denied", summary=summary):
+                self._denied.append(summary)
+            case SubagentEvent(agent, ToolEnd(source="denied", summary=summary)):
+                self._denied.append(f"{agent}: {summary}")
         self._view.show(event)
 
     def resume(self) -> None:
@@ -90,7 +90,7 @@ class _SummaryPrinter:
             output.print_bytes(f"{end.text.rstrip()}\n".encode("utf-8", "replace"))
         for line in describe_end(end):
             output.print_message(line)
-        output.print_message(describe_use(self._turns, session.budget.usage, session.budget.usd))
+        output.print_message(describe_use(session.budget))
 
     def _to_json(self, session: AgentSession, end: SessionEnd) -> JsonTree:
         return {
@@ -101,7 +101,7 @@ class _SummaryPrinter:
             "reason": end.reason,
             "message": end.message,
             "model": session.model.name,
-            "turns": self._turns,
+            "turns": session.budget.turns,
             "tokens": session.budget.usage._asdict() if any(session.budget.usage) else None,
             "usd": session.budget.usd if any(session.budget.usage) else None,
             "denied": self._denied,
@@ -109,24 +109,40 @@ class _SummaryPrinter:
 
 
 class _StreamPrinter:
-    """Print an event a line."""
+    """Print an event a line.
+
+    Agents in the background have used more than the events of the session say: that comes at the
+    end, when they have ended.
+    """
+
+    def __init__(self) -> None:
+        self._reported = SessionBudget()
 
     @contextmanager
     def follow(self, session_id: str) -> Iterator[None]:
         """Print the session's id; a new one if it is "", as the session is not saved."""
-        _print_event({"type": "session", "id": session_id or make_session_id()})
+        _print_events([{"type": "session", "id": session_id or make_session_id()}])
         yield
 
     def show(self, event: SessionEvent) -> None:
         """Print what corresponds to an event."""
-        for tree in _list_json_events(event):
-            _print_event(tree)
+        inner = event.event if isinstance(event, SubagentEvent) else event
+        if isinstance(inner, TurnEnd | Compaction | GateVerdict) and any(inner.usage):
+            self._reported.add_cost(inner.usage, inner.usd)
+        if not isinstance(event, SessionEnd):
+            _print_events(_list_json_events(event))
 
     def resume(self) -> None:
         """Print nothing."""
 
     def finish(self, session: AgentSession, end: SessionEnd) -> None:
-        """Print nothing: the last event was the end."""
+        """Print what was used besides, and the end."""
+        total, reported = session.budget, self._reported
+        usage, usd = total.usage.subtract(reported.usage), None
+        if any(usage) and total.usd is not None and reported.usd is not None:
+            usd = round(total.usd - reported.usd, 6)
+        _print_events(_list_usage_events(usage, usd))
+        _print_events(_list_json_events(end))
 
 
 SessionPrinter = _SummaryPrinter | _StreamPrinter
@@ -140,8 +156,10 @@ def choose_printer(output_format: str, root: Path, *, is_debug: bool) -> Session
     return _SummaryPrinter(root, is_json=is_json, is_debug=is_debug)
 
 
-def _print_event(tree: JsonTree) -> None:
-    output.print_json_line({k: mask_text(v) if isinstance(v, str) else v for k, v in tree.items()})
+def _print_events(trees: Iterable[JsonTree]) -> None:
+    for tree in trees:
+        masked = {k: mask_text(v) if isinstance(v, str) else v for k, v in tree.items()}
+        output.print_json_line(masked)
 
 
 def _list_json_events(event: SessionEvent) -> Iterator[JsonTree]:

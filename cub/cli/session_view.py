@@ -25,12 +25,12 @@ from cub.agent.events import (
     TurnEnd,
 )
 from cub.agent.model import TextDelta
+from cub.agent.session_budget import SessionBudget
 from cub.cli import output
 from cub.cli.markdown_lines import MarkdownLines
 from cub.cli.spinner import Spinner
 from cub.cli.terminal import add_style, get_width
 from cub.text import find_first_line, truncate_text
-from cub.tokens import TokenUsage
 
 MAX_PREVIEW_LINES, MAX_OUTPUT_LINES = 60, 5  # of a change, and of a command's output
 _MAX_OUTPUT_CHARS = 200  # of a line
@@ -193,8 +193,9 @@ def describe_end(end: SessionEnd, what: str = "The session ended") -> Iterator[s
         yield f"{what}: {end.message}"
 
 
-def describe_use(turns: int, usage: TokenUsage, usd: float | None) -> str:
+def describe_use(budget: SessionBudget) -> str:
     """Return how many turns, tokens, and dollars were used; what is not known says so."""
+    turns, usage, usd = budget.turns, budget.usage, budget.usd
     parts = [f"{turns} turn{'s' * (turns != 1)}"]
     if any(usage):
         parts.append(f"{usage.total:,} tokens")

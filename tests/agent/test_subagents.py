@@ -25,6 +25,7 @@ from cub.agent.model import ModelRequest, ReplyEnd, ReplyEvent, TextDelta
 from cub.agent.permissions import PermissionMode
 from cub.agent.subagents import MAX_DEPTH, TASK, Subagents
 from cub.agent.tools.tool import ToolContext, ToolOutput
+from cub.errors import CubError
 from cub.tokens import TokenUsage
 from tests.agent.doubles import (
     NamedRules,
@@ -135,6 +136,7 @@ def test_agents_of_one_reply_work_at_the_same_time(tmp_path: Path) -> None:
     family = Family(tmp_path, reply)
     family.work()
     assert [r.text for r in family.session.messages[2].results] == ["ONE", "TWO", "THREE"]
+    assert sorted(run.number for run in family.agents.runs) == [1, 2, 3]
 
 
 def test_a_question_of_an_agent_reaches_the_person(tmp_path: Path) -> None:
@@ -256,8 +258,25 @@ def test_an_agent_in_the_background_is_heard_later(tmp_path: Path, waits: bool) 
     ]
     denied = [m.results[0].text for m in family.model.requests[-1].messages if m.results]
     assert not any("can't ask" in text for text in denied)  # that is the agent's own
-    used = [e.event for e in events if isinstance(e, SubagentEvent)]
-    assert [type(event) for event in used] == ([TurnEnd] if waits else [])
+    shown = [e.event for e in events if isinstance(e, SubagentEvent)]
+    assert [event.summary for event in shown if isinstance(event, ToolEnd)] == ["Bash rm"] * waits
+    assert family.session.budget.turns == 5
+
+
+def test_a_sub_agent_gets_the_answer_of_its_own_agents_at_once(tmp_path: Path) -> None:
+    def reply(request: ModelRequest) -> list[ReplyEvent]:
+        prompt = first_prompt(request)
+        if prompt == "inner" or len(request.messages) > 1:
+            return say(f"done {prompt}")
+        inner = {"prompt": "inner", "run_in_background": True}
+        return delegate({"prompt": "outer"} if prompt == "main" else inner)
+
+    family = Family(tmp_path, reply)
+    family.work()
+    (request,) = (r for r in family.model.requests if r.messages[-1].results and
+                  first_prompt(r) == "outer")  # fmt: skip
+    assert request.messages[-1].results[0].text == "done inner"
+    assert family.agents.take_notices() == ""
 
 
 def test_closing_a_session_ends_its_agents_in_the_background(tmp_path: Path) -> None:
@@ -288,6 +307,7 @@ def test_closing_a_session_ends_its_agents_in_the_background(tmp_path: Path) -> 
         ({"prompt": "x", "subagent_type": "explore"}, "there is no agent 'explore'"),
         ({"prompt": "fail"}, "did not finish: the model refused to go on"),
         ({"prompt": "silent"}, "did not finish: the model's reply was empty"),
+        ({"prompt": "broken"}, "the package is missing"),
     ],
 )
 def test_an_agent_that_fails_is_a_result(
@@ -299,11 +319,14 @@ def test_an_agent_that_fails_is_a_result(
                 return [ReplyEnd("refusal")]
             case "silent":
                 return [ReplyEnd("end_turn")]
+            case "broken":
+                raise CubError("the package is missing")
         return delegate(task) if len(request.messages) == 1 else say("Done.")
 
     family = Family(tmp_path, reply)
     family.work()
     assert text in family.session.messages[2].results[0].text
+    assert {run.state for run in family.agents.runs} <= {"failed"}
 
 
 def test_a_model_of_an_agents_own_is_loaded_once_and_closed(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def export_session(state: TerminalState, words: str) -> None:
         raise UsageError("there is nothing to export yet")
     root = state.prepared.root.as_posix()
     header = SessionHeader("", root, "", session.model.name, "", _find_title(state))
-    totals = SessionTotals("", state.turns, session.budget.usage, session.budget.usd)
+    totals = SessionTotals("", session.budget.turns, session.budget.usage, session.budget.usd)
     if recorder:
         header, totals = recorder.writer.header, recorder.sum_up()
     name = words or f"session-{header.id or 'export'}.md"

@@ -43,7 +43,7 @@ def show_status(state: TerminalState, _: str) -> None:
         ("small model", session.small_model.name),
         ("permissions", session.toolbox.permissions.mode),
         ("directory", session.toolbox.context.folder.as_posix()),
-        ("turns", f"{state.turns}"),
+        ("turns", f"{budget.turns}"),
         ("tokens", f"{budget.usage.total:,}" if any(budget.usage) else "not reported"),
         ("cost", usd if any(budget.usage) else "not reported"),
         ("context", f"about {context:,} of {limit:,} tokens"),

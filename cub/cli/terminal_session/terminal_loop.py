@@ -63,8 +63,8 @@ def run_terminal_session(
     if loop.is_signalled:
         discard_unwritten_output()  # the terminal may be gone
         return _SIGNALLED
-    if state.turns:
-        output.print_message(describe_use(state.turns, total.usage, total.usd))
+    if total.turns:
+        output.print_message(describe_use(total))
     return 0
 
 

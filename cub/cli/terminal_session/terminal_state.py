@@ -14,7 +14,7 @@ from cub.actions.code_session import (
 )
 from cub.actions.command_options import CodeOptions
 from cub.actions.tasks.stores import Stores, open_stores
-from cub.agent.events import Compaction, Question, SessionEnd, SessionEvent, TurnEnd
+from cub.agent.events import Compaction, Question, SessionEnd, SessionEvent
 from cub.agent.loop import AgentSession
 from cub.agent.permissions import PermissionMode
 from cub.agent.session_budget import SessionBudget
@@ -50,7 +50,6 @@ class TerminalState:
     attachments: list[str] = field(default_factory=list)
     prompts: list[str] = field(default_factory=list)
     typed: str = ""
-    turns: int = 0
     context_tokens: int = 0  # as measured last
     is_ending: bool = False
     recorder: SessionRecorder | None = None  # None until the first prompt, or if nothing is saved
@@ -84,8 +83,6 @@ class TerminalState:
                             with set_typing(is_shown=True):
                                 answer_question(event, stop, save_rule)
                             self.view.resume()
-                        elif isinstance(event, TurnEnd):
-                            self.turns += 1
                         elif isinstance(event, SessionEnd):
                             end = event
             finally:
@@ -145,7 +142,8 @@ class TerminalState:
         """
         before, prepared = self.session, self._prepare(self.options)
         prepared.session.messages = before.messages
-        prepared.session.budget.add_cost(before.budget.usage, before.budget.usd)
+        used = before.budget
+        prepared.session.budget.add_cost(used.usage, used.usd, used.turns)
         self._replace_session(prepared)
         if self.recorder:
             self.recorder.session = self.session

@@ -402,6 +402,44 @@ def test_a_skill_and_a_model_start_sub_agents_that_the_project_defines(
     assert code("-p", "Ask the critic.").out == "The critic is happy.\n"
 
 
+DELEGATED = """\
+    conversations:
+      - when: Clean up.
+        replies:
+          - calls: [{Bash: {command: rm -r build}}]
+            usage: {input: 20, output: 2}
+          - text: I may not.
+            usage: {input: 30, output: 3}
+      - when: Start it.
+        replies:
+          - calls: [{Task: {prompt: Clean up., run_in_background: BACKGROUND}}]
+            usage: {input: 1000, output: 10}
+          - text: Done.
+            usage: {input: 2000, output: 20}
+          - text: It may not.
+            usage: {input: 3000, output: 30}
+"""
+
+
+@pytest.mark.parametrize("background", ["true", "false"])
+def test_what_sub_agents_use_and_may_not_do_is_reported_once(
+    code: Callable[..., Result], project: Path, background: str
+) -> None:
+    script = dedent(DELEGATED).replace("BACKGROUND", background)
+    (project / "replies.yaml").write_text(script, encoding="utf-8")
+    tree = json.loads(code("-p", "Start it.", "--output-format", "json", "-q").out)
+    # An answer from the background comes with the second turn or with one after it.
+    assert (tree["turns"], tree["tokens"]["input"]) in [(4, 3050), (5, 6050)]
+    assert tree["denied"] == ["general-purpose 1: Bash rm -r build"]
+    done = code("-p", "Start it.", "--output-format", "stream-json")
+    events = [json.loads(line) for line in done.out.splitlines()]
+    used = [event["input"] for event in events if event["type"] == "usage"]
+    assert sum(used) in (3050, 6050)
+    denied = [event["text"] for event in events if event["type"] == "denied"]
+    assert denied == tree["denied"]
+    assert [event["type"] for event in events[-2:]] == ["end", "result"]
+
+
 PRICE_TEST = """\
 import unittest
 from price import PRICE
