@@ -76,7 +76,7 @@ def name_found_files(folder: Path, context: ToolContext) -> Callable[[str], str]
     inside = folder.is_relative_to(context.folder)
     place = folder.relative_to(context.folder).as_posix() if inside else folder.as_posix()
     prefix = "" if place == "." else f"{place}/"
-    return lambda path: prefix + path
+    return lambda path: f"./{prefix}{path}" if (prefix or path).startswith("~") else prefix + path
 
 
 def compile_search_glob(pattern: str, folder: Path) -> Callable[[str], bool]:
