@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from cub.agent.conversation import ImageBlock, TextBlock, ToolCall, ToolResult
 from cub.agent.events import Answer, Question, ResultSource, ToolEnd, ToolEvent, ToolStart
@@ -74,40 +74,19 @@ class Toolbox:
         self.rules.restore_rules()
 
 
-class FinishedCall(NamedTuple):
-    """Hold what the thread of a call reports: its output, or why it has failed."""
-
-    number: int
-    output: ToolOutput
-    is_error: bool
-
-
-class AnsweredCall(NamedTuple):
-    """Hold the number of a call, and what a person answered to its question."""
-
-    number: int
-    answer: Answer
-
-
-class SentEvent(NamedTuple):
-    """Hold what a call that runs has to show."""
-
-    event: ToolEvent
-
-
-CallReport = FinishedCall | AnsweredCall | SentEvent
 _Execute = Callable[[ToolContext], ToolOutput]
-_CallEvent = ToolStart | ToolEvent | ToolEnd
+CallEvent = ToolStart | ToolEvent | ToolEnd
+# What happened in another thread: the one that decides calls it, and yields what starts or ends.
+CallStep = Callable[[], Iterator[CallEvent]]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Job:
     """Hold a call; `execute` carries it out once its arguments are checked.
 
     `rule` is the one that its question offers, None while no answer is awaited.
     """
 
-    number: int
     call: ToolCall
     tool: Tool | None
     summary: str
@@ -128,16 +107,16 @@ class _Job:
 
 @dataclass(slots=True)
 class CallBatch:
-    """Execute the calls of one reply; `report` takes what happens in other threads.
+    """Execute the calls of one reply; `report` takes steps from other threads.
 
-    All methods belong to one thread, which hands what was reported to `take_report`.
+    All methods belong to one thread, which carries out what was reported.
     """
 
     toolbox: Toolbox
-    report: Callable[[CallReport], None]
+    report: Callable[[CallStep], None]
     _jobs: list[_Job] = field(default_factory=list)
     _waiting: deque[_Job] = field(default_factory=deque)
-    _running: dict[int, _Job] = field(default_factory=dict)  # by their numbers
+    _running: set[_Job] = field(default_factory=set)
     _has_reply_ended: bool = False
 
     @property
@@ -150,34 +129,20 @@ class CallBatch:
         """Return the results, in the order of the calls."""
         return tuple(job.result for job in self._jobs if job.result)
 
-    def add_call(self, call: ToolCall) -> Iterator[_CallEvent]:
+    def add_call(self, call: ToolCall) -> Iterator[CallEvent]:
         """Take a call of a reply that is still being written; yield what starts or ends."""
         tool = find_tool(self.toolbox.tools, call.name)
         if tool:  # rules, questions and the cache go by the names that the tool has
             call = call._replace(name=tool.name, arguments=tool.resolve_names(call.arguments))
         subject = tool.get_subject(call.arguments) if tool else ""
         summary = mask_text(" ".join(f"{call.name} {subject}".split()))[:_MAX_SUMMARY_CHARS]
-        self._jobs.append(_Job(len(self._jobs), call, tool, summary))
+        self._jobs.append(_Job(call, tool, summary))
         self._waiting.append(self._jobs[-1])
         yield from self._start_ready_jobs()
 
-    def end_reply(self) -> Iterator[_CallEvent]:
+    def end_reply(self) -> Iterator[CallEvent]:
         """Note that the reply is complete, so calls that change something may start."""
         self._has_reply_ended = True
-        yield from self._start_ready_jobs()
-
-    def take_report(self, report: CallReport) -> Iterator[_CallEvent]:
-        """Take what a thread has reported; yield what starts or ends."""
-        if isinstance(report, SentEvent):
-            yield report.event
-            return
-        job = self._running.get(report.number)
-        if job is None:  # cancelled meanwhile
-            return
-        if isinstance(report, FinishedCall):
-            yield self._finish_job(job, report)
-        elif job.rule is not None:
-            yield from self._take_answer(job, report.answer)
         yield from self._start_ready_jobs()
 
     def cancel(self) -> Iterator[ToolEnd]:
@@ -186,14 +151,13 @@ class CallBatch:
         A command or an agent that runs is ended by the stop of the tools' context, and reports that
         itself.
         """
-        running = self._running.values()
-        cancelled = [job for job in running if job.may_be_abandoned]
-        cancelled += self._waiting
         self._waiting.clear()
-        for job in cancelled:
+        for job in self._jobs:
+            if job.result or (job in self._running and not job.may_be_abandoned):
+                continue
             yield self._end_job(job, ToolOutput(_CANCELLED), "cancelled", is_error=True)
 
-    def _start_ready_jobs(self) -> Iterator[_CallEvent]:
+    def _start_ready_jobs(self) -> Iterator[CallEvent]:
         """Start what may run now, in the order of the calls."""
         while self._waiting and self._may_start(self._waiting[0]):
             yield from self._start_job(self._waiting.popleft())
@@ -205,11 +169,12 @@ class CallBatch:
         if not job.is_concurrent:
             return not self._running and self._has_reply_ended
         is_free = len(self._running) < MAX_CONCURRENT
-        return is_free and all(other.is_concurrent for other in self._running.values())
+        return is_free and all(other.is_concurrent for other in self._running)
 
-    def _start_job(self, job: _Job) -> Iterator[_CallEvent]:
+    def _start_job(self, job: _Job) -> Iterator[CallEvent]:
         """Run a job, ask a person whether it may run, or end it at once."""
-        self._running[job.number], job.started = job, time.monotonic()
+        self._running.add(job)
+        job.started = time.monotonic()
         yield ToolStart(job.call, job.summary)
         toolbox = self.toolbox
         try:
@@ -228,27 +193,26 @@ class CallBatch:
         elif decision.answer == "ask":
             rule = suggest_rule(tool, job.call.arguments, toolbox.context)
             job.rule = str(rule) if rule else ""
-            answer = partial(self._report_answer, job.number)
-            yield Question(job.call, text, decision.reason, job.rule, answer)
+            yield Question(
+                job.call, text, decision.reason, job.rule,
+                lambda answer: self.report(partial(self._take_answer, job, answer)),
+            )  # fmt: skip
         else:
             yield from self._execute_job(job, tool)
 
-    def _send_event(self, event: ToolEvent) -> None:
-        self.report(SentEvent(event))
-
-    def _report_answer(self, number: int, answer: Answer) -> None:
-        self.report(AnsweredCall(number, answer))
-
-    def _take_answer(self, job: _Job, answer: Answer) -> Iterator[ToolEnd]:
-        """Run the job that a person was asked about, or end it."""
+    def _take_answer(self, job: _Job, answer: Answer) -> Iterator[CallEvent]:
+        """Run the job that a person was asked about, or end it; the first answer counts."""
         rule, job.rule = job.rule, None
-        if answer.choice == "no" or job.tool is None:
-            yield self._refuse_job(job, answer.words or "the user said no")
+        if rule is None or job.result or job.tool is None:
             return
-        if answer.choice == "always" and rule:
-            self.toolbox.permissions.allow.append(parse_rule(rule, self.toolbox.tools))
-        job.started = time.monotonic()
-        yield from self._execute_job(job, job.tool)
+        if answer.choice == "no":
+            yield self._refuse_job(job, answer.words or "the user said no")
+        else:
+            if answer.choice == "always" and rule:
+                self.toolbox.permissions.allow.append(parse_rule(rule, self.toolbox.tools))
+            job.started = time.monotonic()
+            yield from self._execute_job(job, job.tool)
+        yield from self._start_ready_jobs()
 
     def _bind_call(self, job: _Job) -> tuple[Tool, _Execute]:
         """Return the tool, and what carries the call out; ToolError for one that is not valid."""
@@ -268,16 +232,19 @@ class CallBatch:
             return
         Thread(target=self._run, args=(job,), daemon=True).start()
 
-    def _finish_job(self, job: _Job, finished: FinishedCall) -> ToolEnd:
-        """Note what a job has changed, and end it."""
-        cache, output = self.toolbox.cache, finished.output
-        if not finished.is_error:
+    def _finish_job(self, job: _Job, output: ToolOutput, is_error: bool) -> Iterator[CallEvent]:
+        """Note what a job has changed, and end it, unless it was cancelled in the meantime."""
+        if job.result:
+            return
+        cache = self.toolbox.cache
+        if not is_error:
             cache.store_output(job.cache_key, output)
         for path in output.changed:
             cache.invalidate_path(path)
         if job.tool and job.tool.effect in ("command", "agent", "unknown"):
             cache.invalidate_all()
-        return self._end_job(job, output, "tool", is_error=finished.is_error)
+        yield self._end_job(job, output, "tool", is_error=is_error)
+        yield from self._start_ready_jobs()
 
     def _refuse_job(self, job: _Job, reason: str) -> ToolEnd:
         return self._end_job(job, ToolOutput(f"not allowed: {reason}"), "denied", is_error=True)
@@ -286,11 +253,7 @@ class CallBatch:
         """Run a call, in its thread, and report its end; whatever happens becomes a result."""
         output, is_error = ToolOutput(""), True
         try:
-            assert job.execute is not None
-            if not (job.tool and job.tool.is_harmless):
-                self.toolbox.before_change(self.toolbox.context.stop)
-            output = job.execute(replace(self.toolbox.context, send=self._send_event))
-            is_error = False
+            output, is_error = self._call_tool(job), False
         except CubError as error:
             output = _describe_error(error)
         except OSError as error:
@@ -298,12 +261,24 @@ class CallBatch:
         except Exception as error:  # noqa: BLE001 - a bug in a tool must not end the session
             output = ToolOutput(f"error: the tool failed: {type(error).__name__}: {error}")
         finally:
-            self.report(FinishedCall(job.number, output, is_error))
+            self.report(partial(self._finish_job, job, output, is_error))
+
+    def _call_tool(self, job: _Job) -> ToolOutput:
+        assert job.execute is not None
+        context = self.toolbox.context
+        if not job.is_concurrent:
+            self.toolbox.before_change(context.stop)
+            if context.stop.is_requested:
+                raise ToolError(_CANCELLED)
+        return job.execute(replace(context, send=self._send_event))
+
+    def _send_event(self, event: ToolEvent) -> None:
+        self.report(partial(iter, (event,)))
 
     def _end_job(
         self, job: _Job, output: ToolOutput, source: ResultSource, *, is_error: bool
     ) -> ToolEnd:
-        self._running.pop(job.number, None)
+        self._running.discard(job)
         text = cut_middle(output.text, MAX_RESULT_CHARS) or "(no output)"
         texts = split_kept_text(text) if output.is_kept else [text]
         content: list[TextBlock | ImageBlock] = [*map(TextBlock, texts), *output.images]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from queue import SimpleQueue
 from threading import Thread
-from typing import NamedTuple
 
 from cub.agent.conversation import (
     Block,
@@ -20,8 +20,8 @@ from cub.agent.conversation import (
     ToolCall,
     ToolResult,
 )
-from cub.agent.events import ReplyText, RequestRetry, ToolEnd, ToolEvent, ToolStart
-from cub.agent.executor import AnsweredCall, CallBatch, CallReport, FinishedCall, SentEvent, Toolbox
+from cub.agent.events import ReplyText, RequestRetry
+from cub.agent.executor import CallBatch, CallEvent, Toolbox
 from cub.agent.model import (
     Model,
     ModelError,
@@ -33,23 +33,11 @@ from cub.agent.model import (
 )
 from cub.agent.retries import stream_with_retries
 
-TurnEvent = (
-    TextDelta | ReasoningDelta | ReasoningBlock | ReplyText | RequestRetry | ToolStart | ToolEvent
-    | ToolEnd
-)  # fmt: skip
+TurnEvent = TextDelta | ReasoningDelta | ReasoningBlock | ReplyText | RequestRetry | CallEvent
 
 
-class _StreamEnd(NamedTuple):
-    """Say that a reply has come to its end, or why it has not."""
-
-    error: Exception | None
-
-
-class _Stop(NamedTuple):
-    """Say that the user wants to stop."""
-
-
-_InboxItem = ReplyEvent | RequestRetry | CallReport | _StreamEnd | _Stop
+# What came from the model, a tool or the user: the thread of the turn carries it out.
+_Step = Callable[[], Iterator[TurnEvent]]
 
 
 @dataclass(slots=True)
@@ -88,28 +76,28 @@ def run_turn(
     A stop of the tools' context ends it at once, but for a command that runs: that is ended first.
     Raises CubError if the model can't be asked at all.
     """
-    inbox, stop = SimpleQueue[_InboxItem](), toolbox.context.stop
+    inbox, stop = SimpleQueue[_Step](), toolbox.context.stop
     call_ids = {call.id for message in request.messages for call in message.calls}
     reply = _Reply(CallBatch(toolbox, inbox.put), call_ids)
     stream = stream_with_retries(model, request, stop.wait, get_random)
-    with stop.notify(lambda: inbox.put(_Stop())):
-        Thread(target=_read_stream, args=(stream, inbox), daemon=True).start()
+    with stop.notify(lambda: inbox.put(reply.cancel)):
+        Thread(target=_read_stream, args=(stream, reply, inbox), daemon=True).start()
         while reply.is_open or not reply.calls.is_done:
-            yield from reply.take_item(inbox.get())
+            yield from inbox.get()()
     return reply.make_turn()
 
 
 def _read_stream(
-    stream: Iterator[ReplyEvent | RequestRetry], inbox: SimpleQueue[_InboxItem]
+    stream: Iterator[ReplyEvent | RequestRetry], reply: _Reply, inbox: SimpleQueue[_Step]
 ) -> None:
-    """Put a reply into the inbox as it comes; a _StreamEnd is last in any case."""
+    """Put a reply into the inbox as it comes; its end is last in any case."""
     error: Exception | None = None
     try:
         for event in stream:
-            inbox.put(event)
+            inbox.put(partial(reply.add_event, event))
     except Exception as failure:  # noqa: BLE001 - the thread that waits raises it
         error = failure
-    inbox.put(_StreamEnd(error))
+    inbox.put(partial(reply.end_stream, error))
 
 
 @dataclass(slots=True)
@@ -124,20 +112,11 @@ class _Reply:
     _held: list[TextBlock | ReasoningBlock] = field(default_factory=list)  # void after a retry
     _blocks: list[Block] = field(default_factory=list)
 
-    def take_item(self, item: _InboxItem) -> Iterator[TurnEvent]:
-        """Add what has come from the model, from a tool or from the user."""
-        if isinstance(item, FinishedCall | AnsweredCall | SentEvent):
-            yield from self.calls.take_report(item)
-        elif isinstance(item, _Stop):
-            self._turn.is_cancelled, self.is_open = True, False
-            yield from self._close_text()
-            yield from self.calls.cancel()
-        elif not self.is_open:  # after a stop, the rest of the reply is not wanted
-            return
-        elif isinstance(item, _StreamEnd):
-            yield from self._end_stream(item)
-        else:
-            yield from self._add_event(item)
+    def cancel(self) -> Iterator[TurnEvent]:
+        """End the reply because the user wants to stop; the rest of it is not wanted."""
+        self._turn.is_cancelled, self.is_open = True, False
+        yield from self._close_text()
+        yield from self.calls.cancel()
 
     def make_turn(self) -> Turn:
         """Return the turn, with a message of the model and one with all results."""
@@ -145,7 +124,10 @@ class _Reply:
         self._turn.messages = [reply, Message("user", results)]
         return self._turn
 
-    def _add_event(self, event: ReplyEvent | RequestRetry) -> Iterator[TurnEvent]:
+    def add_event(self, event: ReplyEvent | RequestRetry) -> Iterator[TurnEvent]:
+        """Add what has come from the model."""
+        if not self.is_open:
+            return
         match event:
             case TextDelta():
                 self._pieces.append(event.text)
@@ -177,11 +159,14 @@ class _Reply:
         self.call_ids.add(call_id)
         return call._replace(id=call_id)
 
-    def _end_stream(self, end: _StreamEnd) -> Iterator[TurnEvent]:
-        if isinstance(end.error, ModelError):
-            self._turn.error = end.error
-        elif end.error:
-            raise end.error
+    def end_stream(self, error: Exception | None) -> Iterator[TurnEvent]:
+        """Note that the reply has come to its end, or why it has not."""
+        if not self.is_open:
+            return
+        if isinstance(error, ModelError):
+            self._turn.error = error
+        elif error:
+            raise error
         self.is_open = False
         yield from self._close_text()
         yield from self.calls.end_reply()

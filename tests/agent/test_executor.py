@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from cub.agent.conversation import ToolCall
 from cub.agent.events import Answer, Question, SubagentEvent, ToolEnd, ToolEvent, ToolStart
-from cub.agent.executor import MAX_CONCURRENT, CallBatch, CallReport, Toolbox
+from cub.agent.executor import MAX_CONCURRENT, CallBatch, CallStep, Toolbox
 from cub.agent.permission_rules import parse_rule
 from cub.agent.tools.bash import BASH
 from cub.agent.tools.tool import ToolContext, ToolOutput
@@ -33,7 +34,7 @@ class Batch:
     """Drives a batch as a turn does, and keeps its events."""
 
     def __init__(self, toolbox: Toolbox) -> None:
-        self.inbox = SimpleQueue[CallReport]()
+        self.inbox = SimpleQueue[CallStep]()
         self.calls = CallBatch(toolbox, self.inbox.put)
         self.events: list[ToolStart | ToolEvent | ToolEnd] = []
         self.number = 0
@@ -47,7 +48,7 @@ class Batch:
         self.events += self.calls.end_reply()
 
     def take(self) -> None:
-        self.events += self.calls.take_report(self.inbox.get(timeout=TIMEOUT))
+        self.events += self.inbox.get(timeout=TIMEOUT)()
 
     def take_questions(self) -> list[Question]:
         """The questions that were asked since the last time."""
@@ -281,6 +282,26 @@ def test_cancelling_answers_all_calls_and_waits_for_a_command(tmp_path: Path) ->
     gate.opened.set()
     texts = batch.finish()
     assert texts == ["stopped", "This call was cancelled by the user before it was finished."]
+
+
+def test_a_change_that_waits_is_not_made_after_a_stop(tmp_path: Path) -> None:
+    """A stop ends the wait for the checks of the files as they were."""
+    write = Gate()
+    write.opened.set()
+    toolbox = make_toolbox(tmp_path, [make_tool("Write", write.run, "edit")])
+    toolbox = replace(toolbox, before_change=lambda stop: stop.request())
+    batch = Batch(toolbox)
+    batch.add("Write", "a")
+    assert batch.finish()[0].startswith("error: This call was cancelled")
+    assert write.count == 0
+
+
+def test_agents_start_before_the_first_change_may_be_made(tmp_path: Path) -> None:
+    toolbox = make_toolbox(tmp_path, [make_tool("Task", echo, "agent")])
+    toolbox = replace(toolbox, before_change=lambda _: pytest.fail("a change was announced"))
+    batch = Batch(toolbox)
+    batch.add("Task", "look")
+    assert batch.finish() == ["look!"]
 
 
 def test_rules_for_a_file_follow_the_result(tmp_path: Path) -> None:
