@@ -57,7 +57,8 @@ class Question(NamedTuple):
 
     Whoever shows the events calls `answer`, now or later, in any thread; until then the call waits,
     and all that come after it. `rule` is the permission rule that `always` adds to the session, ""
-    for a call that is not to be allowed for good.
+    for a call that is not to be allowed for good. `is_allowed` tells whether a rule that was added
+    since allows the call.
     """
 
     call: ToolCall
@@ -65,6 +66,7 @@ class Question(NamedTuple):
     reason: str
     rule: str
     answer: Callable[[Answer], None]
+    is_allowed: Callable[[], bool] = lambda: False
 
 
 class ToolEnd(NamedTuple):

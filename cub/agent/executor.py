@@ -84,7 +84,7 @@ CallStep = Callable[[], Iterator[CallEvent]]
 class _Job:
     """Hold a call; `execute` carries it out once its arguments are checked.
 
-    `rule` is the one that its question offers, None while no answer is awaited.
+    `is_asked` says that the answer of a person is awaited.
     """
 
     call: ToolCall
@@ -94,7 +94,7 @@ class _Job:
     started: float = 0.0
     cache_key: CacheKey | None = None
     execute: _Execute | None = None
-    rule: str | None = None
+    is_asked: bool = False
 
     @property
     def is_concurrent(self) -> bool:
@@ -102,7 +102,7 @@ class _Job:
 
     @property
     def may_be_abandoned(self) -> bool:
-        return self.tool is None or self.tool.is_harmless or self.rule is not None
+        return self.tool is None or self.tool.is_harmless or self.is_asked
 
 
 @dataclass(slots=True)
@@ -191,27 +191,36 @@ class CallBatch:
         if decision.answer == "deny":
             yield self._refuse_job(job, decision.reason)
         elif decision.answer == "ask":
-            rule = suggest_rule(tool, job.call.arguments, toolbox.context)
-            job.rule = str(rule) if rule else ""
-            yield Question(
-                job.call, text, decision.reason, job.rule,
-                lambda answer: self.report(partial(self._take_answer, job, answer)),
-            )  # fmt: skip
+            yield self._ask(job, tool, text, decision.reason)
         else:
             yield from self._execute_job(job, tool)
 
-    def _take_answer(self, job: _Job, answer: Answer) -> Iterator[CallEvent]:
+    def _ask(self, job: _Job, tool: Tool, text: str, reason: str) -> Question:
+        """Return the question whether a job may run."""
+        job.is_asked = True
+        toolbox, arguments = self.toolbox, job.call.arguments
+        rule = str(suggest_rule(tool, arguments, toolbox.context) or "")
+
+        def take_answer(answer: Answer) -> None:
+            if answer.choice == "always" and rule:  # at once: another question may be waiting
+                toolbox.permissions.allow.append(parse_rule(rule, toolbox.tools))
+            self.report(partial(self._take_answer, job, tool, answer))
+
+        def is_allowed() -> bool:
+            return toolbox.permissions.decide(tool, arguments, toolbox.context).answer == "allow"
+
+        return Question(job.call, text, reason, rule, take_answer, is_allowed)
+
+    def _take_answer(self, job: _Job, tool: Tool, answer: Answer) -> Iterator[CallEvent]:
         """Run the job that a person was asked about, or end it; the first answer counts."""
-        rule, job.rule = job.rule, None
-        if rule is None or job.result or job.tool is None:
+        if not job.is_asked or job.result:
             return
+        job.is_asked = False
         if answer.choice == "no":
             yield self._refuse_job(job, answer.words or "the user said no")
         else:
-            if answer.choice == "always" and rule:
-                self.toolbox.permissions.allow.append(parse_rule(rule, self.toolbox.tools))
             job.started = time.monotonic()
-            yield from self._execute_job(job, job.tool)
+            yield from self._execute_job(job, tool)
         yield from self._start_ready_jobs()
 
     def _bind_call(self, job: _Job) -> tuple[Tool, _Execute]:
@@ -273,7 +282,14 @@ class CallBatch:
         return job.execute(replace(context, send=self._send_event))
 
     def _send_event(self, event: ToolEvent) -> None:
-        self.report(partial(iter, (event,)))
+        self.report(partial(self._pass_event, event))
+
+    def _pass_event(self, event: ToolEvent) -> Iterator[ToolEvent]:
+        """Yield what a tool shows, but for a question that was answered with another one."""
+        if isinstance(event, Question) and event.is_allowed():
+            event.answer(Answer("once"))
+        else:
+            yield event
 
     def _end_job(
         self, job: _Job, output: ToolOutput, source: ResultSource, *, is_error: bool

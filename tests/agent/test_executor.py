@@ -211,6 +211,29 @@ def test_a_call_that_needs_approval_waits_for_the_answer(asking: Batch) -> None:
     ]  # fmt: skip
 
 
+def test_agents_that_wait_for_the_same_answer_ask_once(tmp_path: Path) -> None:
+    toolbox, questions = make_toolbox(tmp_path, [BASH], "ask"), list[Question]()
+    agents = [Batch(toolbox), Batch(toolbox)]
+    for agent in agents:
+        agent.events += agent.calls.add_call(ToolCall("1", "Bash", {"command": "true x"}))
+        agent.end_reply()
+        questions += agent.take_questions()
+
+    def ask(_: WordArguments, context: ToolContext) -> ToolOutput:
+        for question in questions:
+            context.send(question)
+        return ToolOutput("asked")
+
+    main = Batch(make_toolbox(tmp_path, [make_tool("Task", ask, "agent")]))
+    main.add("Task")
+    main.take()
+    (shown,) = main.take_questions()
+    shown.answer(Answer("always"))
+    main.finish()
+    assert main.take_questions() == []
+    assert [agent.finish() for agent in agents] == [["The command exited with code 0."]] * 2
+
+
 def test_a_no_without_words_says_who_said_it(asking: Batch) -> None:
     asking.add("Bash", "rm")
     asking.end_reply()

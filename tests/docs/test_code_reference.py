@@ -52,6 +52,7 @@ from cub.agent.tools.toolset import TOOLS
 from cub.cli.session_output import choose_printer
 from cub.cli.terminal_session.command_table import COMMANDS
 from cub.tokens import TokenUsage
+from tests.agent.doubles import FakeModel, close_stops, make_session, make_toolbox
 from tests.docs.pages import DOCS
 from tests.docs.test_tables import rows
 
@@ -78,9 +79,8 @@ EVENTS: tuple[SessionEvent, ...] = (
     GateVerdict("Correctness", None, "no answer"),
     GateEnd(1, is_accepted=False, request="Fix it."),
     CacheStatistics(0, 0, 0, 0, 0),
-    SessionEnd("end_turn", "Done."),
-    SessionEnd("error", "", "no such model", "request"),
 )
+ENDS = (SessionEnd("end_turn", "Done."), SessionEnd("error", "", "no such model", "request"))
 
 
 def cells(header: str) -> list[list[str]]:
@@ -90,7 +90,7 @@ def cells(header: str) -> list[list[str]]:
 def test_the_events_and_their_keys_are_those_that_are_printed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert {type(event) for event in EVENTS} >= {*get_args(SessionEvent)} - {
+    assert {type(event) for event in (*EVENTS, *ENDS)} >= {*get_args(SessionEvent)} - {
         TextDelta,
         ReasoningDelta,
     }
@@ -98,6 +98,10 @@ def test_the_events_and_their_keys_are_those_that_are_printed(
     with printer.follow(""):
         for event in EVENTS:
             printer.show(event)
+    session = make_session(make_toolbox(DOCS, []), FakeModel())
+    for end in ENDS:
+        printer.finish(session, end)
+    close_stops()
     printed = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     expected = {tree["type"]: [key for key in tree if key != "type"] for tree in printed}
     table = {
