@@ -7,21 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from cub.actions.build_prompt import build_task_prompt, read_prompt_options
 from cub.actions.context_settings import find_untrusted_keys
-from cub.actions.session_checks import SessionChecks, make_session_checks
-from cub.actions.tasks.task_queries import list_ready_tasks, list_tasks
-from cub.actions.tasks.transitions import claim_task
 from cub.agent.conversation import ReasoningBlock, TextBlock, ToolCall
 from cub.cli import output
-from cub.cli.commands.task.list_tasks import print_tasks
 from cub.cli.task_stores import print_task_result
 from cub.cli.terminal import add_style
 from cub.cli.terminal_session.terminal_state import TerminalState
 from cub.errors import CubError, UsageError
 from cub.project.trust_store import load_trust
 from cub.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from cub.actions.session_checks import SessionChecks
 
 _INSTRUCTIONS = re.compile(
     r'<instructions file="(?P<name>[^"\n]*)">\n.*?\n</instructions>', re.DOTALL
@@ -31,6 +30,9 @@ _MAX_DETAILS = 6_000  # characters of the failing checks, for the model
 
 def show_tasks(state: TerminalState, _: str) -> None:
     """Print the tasks that are not closed."""
+    from cub.actions.tasks.task_queries import list_tasks
+    from cub.cli.commands.task.list_tasks import print_tasks
+
     task_list = list_tasks(state.open_stores())
     print_tasks(task_list)
     if not task_list.summaries:
@@ -39,11 +41,16 @@ def show_tasks(state: TerminalState, _: str) -> None:
 
 def list_task_ids(state: TerminalState) -> Iterable[str]:
     """Return the ids of the tasks that can be started."""
+    from cub.actions.tasks.task_queries import list_ready_tasks
+
     return [task.id for task in list_ready_tasks(state.open_stores()).summaries]
 
 
 def work_on_task(state: TerminalState, words: str) -> None:
     """Claim a task, have the agent work on its prompt, and run its checks at the end."""
+    from cub.actions.build_prompt import build_task_prompt, read_prompt_options
+    from cub.actions.tasks.transitions import claim_task
+
     if not words:
         raise UsageError("missing ID", hint="/tasks lists tasks")
     stores = state.open_stores()
@@ -55,26 +62,31 @@ def work_on_task(state: TerminalState, words: str) -> None:
     checks = _make_checks(state, own)
     print_task_result(stores, claim_task(stores, built.task), "Claimed", json=False)
     if checks:
-        with state.surroundings.stop.open_child() as stop:
-            checks.start_baseline(stop)
-            toolbox = state.session.toolbox
-            state.session.toolbox = replace(toolbox, before_change=checks.wait_for_baseline)
-            try:
-                end = state.work_on(built.prompt.text)
-            finally:
-                checks.end_baseline()
-                state.session.toolbox = replace(
-                    state.session.toolbox, before_change=toolbox.before_change
-                )
-        if end and end.reason == "end_turn":
-            output.print_line()
-            _run_checks(state, checks)
+        _work_with_checks(state, built.prompt.text, checks)
     else:
         state.work_on(built.prompt.text)
     task = state.open_stores().backend.read_tasks()[built.task]
     output.print_message(f"{task.id} is {task.status.replace('_', ' ')}.")
     if not task.is_closed:
         output.print_hint(f"`!cub task close {task.id}` closes it")
+
+
+def _work_with_checks(state: TerminalState, prompt: str, checks: SessionChecks) -> None:
+    """Have the agent work on a prompt, and compare the checks with what they said before."""
+    before = state.session.toolbox.before_change
+    with state.start_work().open_child() as stop:
+        checks.start_baseline(stop)
+        state.session.toolbox = replace(
+            state.session.toolbox, before_change=checks.wait_for_baseline
+        )
+        try:
+            end = state.work_on(prompt)
+            if end and end.reason == "end_turn":
+                output.print_line()
+                _run_checks(state, checks)
+        finally:
+            checks.end_baseline()
+            state.session.toolbox = replace(state.session.toolbox, before_change=before)
 
 
 def run_checks(state: TerminalState, _: str) -> None:
@@ -91,6 +103,8 @@ def _make_checks(state: TerminalState, own: tuple[str, ...]) -> SessionChecks | 
 
     A person has to agree to those that the project brings along. Raises CubError for a no.
     """
+    from cub.actions.session_checks import make_session_checks
+
     row, root = state.prepared.values["run.checks"], state.prepared.root
     untrusted = load_trust(root).list_untrusted(own) if not state.options.trust else ()
     stores, profile = state.stores, state.options.profile
@@ -109,8 +123,7 @@ def _make_checks(state: TerminalState, own: tuple[str, ...]) -> SessionChecks | 
 
 
 def _run_checks(state: TerminalState, checks: SessionChecks) -> None:
-    stop = state.surroundings.stop
-    stop.reset()
+    stop = state.start_work()
     with state.view.follow():
         state.view.show_progress("checks")
         reports = checks.run_checks(stop)

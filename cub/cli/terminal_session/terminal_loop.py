@@ -117,8 +117,7 @@ class _TerminalLoop:
         state = self._state
         if text.startswith("!") and text[1:].strip():
             context = state.session.toolbox.context
-            stop = state.surroundings.stop
-            stop.reset()
+            stop = state.start_work()
             shown = run_user_command(text[1:].strip(), context.folder, context.environ, stop)
             state.session.toolbox.cache.invalidate_all()
             state.attachments.append(shown)

@@ -26,6 +26,7 @@ from cub.cli.session_view import SessionView, describe_end
 from cub.cli.terminal_session.input_completion import UsageCounts
 from cub.cli.typed_input import set_typing, take_typed_text
 from cub.edit.plan import PlanWarning
+from cub.processes.command import StopRequest
 from cub.project.allowed_rules import add_allowed_rule
 from cub.project.project import Project
 
@@ -59,9 +60,15 @@ class TerminalState:
         """Return the session of the agent."""
         return self.prepared.session
 
+    def start_work(self) -> StopRequest:
+        """Return what stops the work that starts now: an earlier Ctrl-C was not for it."""
+        if not self.is_ending:
+            self.surroundings.stop.reset()
+        return self.surroundings.stop
+
     def work_on(self, prompt: str, invocation: SkillInvocation | None = None) -> SessionEnd | None:
         """Have the agent work on a prompt, with all that was attached; return how that ended."""
-        stop = self.surroundings.stop
+        stop = self.start_work()
         text = "\n\n".join([prompt, *self.attachments])
         self.attachments.clear()
         self.prompts.append(text)
@@ -72,7 +79,6 @@ class TerminalState:
             events = self.recorder.record(events)
         save_rule = partial(add_allowed_rule, self.prepared.root)
         end: SessionEnd | None = None
-        stop.reset()
         output.print_line()
         with set_typing(is_shown=False):
             try:
@@ -172,7 +178,7 @@ class TerminalState:
         events: Iterator[SessionEvent] = self.session.compact(force=force)
         if self.recorder:
             events = self.recorder.record(events)
-        self.surroundings.stop.reset()
+        self.start_work()
         is_shorter = False
         with set_typing(is_shown=False), self.view.follow():
             self.view.show_progress("summarizing")

@@ -103,3 +103,18 @@ def test_the_parts_of_the_context_are_shown_with_their_sources(
         "system prompt", "instructions", "tools", "prompts", "replies", "calls", "results",
         "attached", "in all, as measured",
     }  # fmt: skip
+
+
+def test_what_failed_before_a_task_is_known_also_after_a_stop(
+    state: TerminalState, enter: Type, bakery: Path, cub: Cub, answer: Answer, capsys: Capture
+) -> None:
+    key = add_task(cub)
+    line = "sleep 0.3; echo 'FAILED test_a.py::old - assert old'; false"
+    (bakery / ".cub/config.yaml").write_text(f'run: {{checks: ["{line}"]}}\n')
+    enter("/reload")
+    state.surroundings.stop.request()  # an earlier prompt was stopped
+    answer("y\n")
+    enter(f"/task {key}")
+    shown = capsys.readouterr().err
+    assert f"check `{line}` passed" in shown
+    assert state.attachments == []
