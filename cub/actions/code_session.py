@@ -17,10 +17,11 @@ from cub.actions.subagent_sessions import SubagentSettings, add_subagents
 from cub.actions.tasks.stores import Stores
 from cub.agent.agent_definitions import load_agent_types
 from cub.agent.agent_types import BUILT_IN_AGENTS
+from cub.agent.context_window import SessionLimits
 from cub.agent.events import SessionEvent
 from cub.agent.executor import Toolbox
 from cub.agent.explore_cache import ExploreCache
-from cub.agent.loop import AgentSession, SessionLimits
+from cub.agent.loop import AgentSession
 from cub.agent.mcp.server_config import ServerStatus
 from cub.agent.memory import Memory, load_memory
 from cub.agent.model_settings import (

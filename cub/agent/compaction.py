@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from cub.agent.context_window import ContextWindow
-from cub.agent.conversation import Message, ToolResult, drop_stale_reasoning
+from cub.agent.conversation import Message, change_results
 from cub.agent.events import Compaction, RequestRetry
 from cub.agent.executor import Toolbox
 from cub.agent.model import Model, ModelError
@@ -68,10 +68,17 @@ class Compactor:
                 messages = replace_old_messages(before, prompt, "")
                 self.toolbox.forget_results()
                 yield self._measure_removal(before, messages)
-        if not self.toolbox.context.stop.is_requested and self.window.measure(messages) > target:
-            candidates = list(_iter_shorter_results(messages))
-            candidates += _iter_fewer_messages(messages, prompt) if is_refused else ()
-            messages = yield from self._choose_shorter(messages, candidates, target)
+        if self.toolbox.context.stop.is_requested or self.window.measure(messages) <= target:
+            return messages
+        before = messages
+        for messages in _iter_shorter(before, prompt, is_refused=is_refused):
+            if self.window.measure(messages) <= target:
+                break
+        if self.window.estimate(messages) >= self.window.estimate(before):
+            return before
+        # What was read stays known: it may have to be changed in the very next turn.
+        self.toolbox.rules.restore_rules()
+        yield self._measure_removal(before, messages)
         return messages
 
     def compact_now(self, messages: list[Message], prompt: str, *, force: bool) -> CompactionSteps:
@@ -128,47 +135,23 @@ class Compactor:
             if isinstance(event, RequestRetry):
                 yield event
 
-    def _choose_shorter(
-        self, messages: list[Message], candidates: Sequence[list[Message]], target: int
-    ) -> CompactionSteps:
-        """Take the first candidate that is short enough, or else the last."""
-        fitting = (one for one in candidates if self.window.measure(one) <= target)
-        shorter = next(fitting, candidates[-1])
-        if self.window.estimate(shorter) >= self.window.estimate(messages):
-            return messages
-        # What was read stays known: it may have to be changed in the very next turn.
-        self.toolbox.rules.restore_rules()
-        yield self._measure_removal(messages, shorter)
-        return shorter
-
     def _measure_removal(self, before: list[Message], after: list[Message]) -> Compaction:
         return Compaction("cut", self.window.measure(before), self.window.measure(after))
 
 
-def _iter_shorter_results(messages: Sequence[Message]) -> Iterator[list[Message]]:
-    """Yield the conversation with results that are shorter and shorter."""
+def _iter_shorter(
+    messages: list[Message], prompt: str, *, is_refused: bool
+) -> Iterator[list[Message]]:
+    """Yield the conversation with shorter and shorter results, then with fewer messages."""
     for max_chars in _SHORTER_RESULTS:
         yield _shorten_results(messages, max_chars)
-
-
-def _iter_fewer_messages(messages: Sequence[Message], prompt: str) -> Iterator[list[Message]]:
-    """Yield the conversation with fewer and fewer messages, and hardly any results."""
-    recent = list(messages)
-    for kept in (RECENT_MESSAGES, 2):
-        if len(recent) > kept + 1:
-            recent = replace_old_messages(recent, prompt, "", kept)
-        yield _shorten_results(recent, _SHORTER_RESULTS[-1])
-    yield _shorten_results(recent, _SHORTEST_RESULT)
+    for kept in (RECENT_MESSAGES, 2) if is_refused else ():
+        if len(messages) > kept + 1:
+            messages = replace_old_messages(messages, prompt, "", kept)
+        yield _shorten_results(messages, _SHORTER_RESULTS[-1])
+    if is_refused:
+        yield _shorten_results(messages, _SHORTEST_RESULT)
 
 
 def _shorten_results(messages: Sequence[Message], max_chars: int) -> list[Message]:
-    shorter = [
-        message._replace(
-            blocks=tuple(
-                shorten_result(block, max_chars) if isinstance(block, ToolResult) else block
-                for block in message.blocks
-            )
-        )
-        for message in messages
-    ]
-    return drop_stale_reasoning(shorter, messages)
+    return change_results(messages, lambda result: shorten_result(result, max_chars))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from cub.agent.conversation import (
     Block,
@@ -23,41 +24,50 @@ _REPLY_PART, _MARGIN_PART = 4, 20  # of a window, a reply takes at most 1/4; 1/2
 _COMMON_WINDOW = 8_000  # tokens; for fewer, a first request does not wait for the table
 
 
+class SessionLimits(NamedTuple):
+    """Limit a session; None for no limit.
+
+    `max_tokens` is for one reply. Above `compaction_threshold` tokens, old messages are summarized,
+    or earlier if the model can't read as many: `window` tokens, or else what `find_window` returns
+    for the model's name, None if that is not known.
+    """
+
+    max_tokens: int
+    compaction_threshold: int
+    max_turns: int | None = None
+    window: int | None = None
+    find_window: Callable[[str], int | None] = find_context_window
+
+
 @dataclass(slots=True)
 class ContextWindow:
     """Hold how many tokens a conversation with a model may have, and count those that it has.
 
-    It is shortened above `max_threshold` tokens, or earlier if the model can't read as many. `size`
-    is what the model can read, with the reply; None if nobody has said: then `find_size` is asked
-    by the model's name. A reply has at most `max_reply` tokens.
+    The limits change with what the model's service says of its window.
     """
 
     model: str
     system: str
-    max_threshold: int
-    max_reply: int
-    size: int | None = None
-    find_size: Callable[[str], int | None] = find_context_window
-    _is_size_searched: bool = False
-    _counts: dict[str, int] = field(default_factory=dict)  # by the text
+    limits: SessionLimits
+    _is_searched: bool = False
+    _counts: dict[int, int] = field(default_factory=dict)  # by the hash of a text
     _reported: int = 0  # tokens of the last request and its reply, as the service counted them
     _estimated: int = 0  # the estimate of the same messages
 
     @property
     def reply_limit(self) -> int:
-        """Return how many tokens a reply may have."""
-        return min(self.max_reply, self.size // _REPLY_PART) if self.size else self.max_reply
+        """Return how many tokens a reply may have, with its part of a small window."""
+        size, max_tokens = self.limits.window, self.limits.max_tokens
+        return min(max_tokens, size // _REPLY_PART) if size else max_tokens
 
     def find_threshold(self, tokens: int) -> int:
         """Return how many tokens a conversation may have that has so many now."""
-        # Ollama knows it once it has replied.
-        can_ask_server = self._estimated and self.find_size is not find_context_window
-        is_due = can_ask_server or tokens > _COMMON_WINDOW
-        if is_due and not (self.size or self._is_size_searched):
-            self._is_size_searched, self.size = True, self.find_size(self.model)
-        if self.size is None:
-            return self.max_threshold
-        return min(self.max_threshold, self.size - self.reply_limit - self.size // _MARGIN_PART)
+        is_due = self._estimated or tokens > _COMMON_WINDOW  # Ollama knows it after a reply
+        if is_due and not (self.limits.window or self._is_searched):
+            self._is_searched = True
+            self.limits = self.limits._replace(window=self.limits.find_window(self.model))
+        size, threshold = self.limits.window, self.limits.compaction_threshold
+        return min(threshold, size - self.reply_limit - size // _MARGIN_PART) if size else threshold
 
     def limit_results(self, tokens: int, results: int) -> int:
         """Return how many of the tokens of a turn's results may follow so many others.
@@ -100,15 +110,11 @@ class ContextWindow:
         """Note what the service has counted for a request with its reply, which are the messages.
 
         Some servers count only what they had not cached, so less than half of the estimate is not
-        believed.
+        believed; others count nothing.
         """
-        blocks = (block for message in messages for block in message.blocks)
-        texts = (text for block in blocks for text in _iter_texts(block))
-        self._counts = {text: self._count_text(text) for text in (self.system, *texts)}
         self._estimated = self.estimate(messages)
-        self._reported = max(usage.total + usage.cache_read, self._estimated // 2)
-        if not any(usage):
-            self._reported = self._estimated
+        counted = max(usage.total + usage.cache_read, self._estimated // 2)
+        self._reported = counted if any(usage) else self._estimated
 
     def record_refusal(self, messages: Sequence[Message], window: int | None) -> int:
         """Note that messages were too many tokens; return at least how many they have.
@@ -117,26 +123,26 @@ class ContextWindow:
         stays below what was refused from now on.
         """
         tokens = self.measure(messages)
-        if window:
-            self.size = window
-        else:
-            self.max_threshold = min(self.max_threshold, tokens * 3 // 4)
+        lower = self.limits.compaction_threshold if window else tokens * 3 // 4
+        self.limits = self.limits._replace(
+            window=window or self.limits.window,
+            compaction_threshold=min(self.limits.compaction_threshold, lower),
+        )
         self._estimated = self.estimate(messages)
-        self._reported = max(tokens, self.size or 0)
+        self._reported = max(tokens, self.limits.window or 0)
         return self._reported
 
-    def explain_refusal(self, error: ModelError) -> ModelError:
-        """Return the error of a service for a request that can't be cut any further."""
-        size = f" of {self.size:,} tokens" if self.size else ""
+    def explain_refusal(self, error: ModelError) -> str:
+        """Return why a request that can't be cut any further has failed, and what to do."""
+        size = f" of {self.limits.window:,} tokens" if self.limits.window else ""
         message = f"the conversation does not fit the model's window{size}: {error.message}"
-        hint = "write a shorter prompt, or choose a model with a larger window"
-        return ModelError(message, error.kind, status=error.status, hint=hint)
+        return f"{message}; write a shorter prompt, or choose a model with a larger window"
 
     def _count_text(self, text: str) -> int:
-        count = self._counts.get(text)
-        if count is None:
-            count = self._counts[text] = estimate_tokens(text)
-        return count
+        key = hash(text)
+        if key not in self._counts:
+            self._counts[key] = estimate_tokens(text)
+        return self._counts[key]
 
 
 def _iter_texts(block: Block) -> Iterator[str]:

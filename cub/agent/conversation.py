@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -135,10 +136,32 @@ def repair_conversation(messages: Iterable[Message]) -> list[Message]:
     return repaired
 
 
+def change_results(
+    messages: Iterable[Message], change: Callable[[ToolResult], ToolResult]
+) -> list[Message]:
+    """Return messages with each result as the function returns it."""
+    return [
+        message._replace(
+            blocks=tuple(
+                change(block) if isinstance(block, ToolResult) else block
+                for block in message.blocks
+            )
+        )
+        for message in messages
+    ]
+
+
+def count_same(messages: Sequence[Message], previous: Sequence[Message]) -> int:
+    """Return how many of the first messages are the same."""
+    pairs = zip(messages, previous, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
 def drop_stale_reasoning(messages: Sequence[Message], previous: Sequence[Message]) -> list[Message]:
-    """Return messages without the bound reasoning behind the first that is not as in `previous`."""
-    pairs = enumerate(zip(messages, previous, strict=False))
-    start = next((number for number, (new, old) in pairs if new != old), len(messages))
+    """Return messages without the bound reasoning behind the first that differs from `previous`."""
+    start = count_same(messages, previous)
+    if start == len(previous):
+        return list(messages)
     changed = (
         message._replace(blocks=tuple(block for block in message.blocks if not _is_bound(block)))
         for message in messages[start:]

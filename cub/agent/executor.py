@@ -109,11 +109,13 @@ class _Job:
 class CallBatch:
     """Execute the calls of one reply; `report` takes steps from other threads.
 
-    All methods belong to one thread, which carries out what was reported.
+    All methods belong to one thread, which carries out what was reported. `longest_call` is in
+    seconds.
     """
 
     toolbox: Toolbox
     report: Callable[[CallStep], None]
+    longest_call: float = 0.0
     _jobs: list[_Job] = field(default_factory=list)
     _waiting: deque[_Job] = field(default_factory=deque)
     _running: set[_Job] = field(default_factory=set)
@@ -304,6 +306,7 @@ class CallBatch:
                 content.append(TextBlock(rules))  # it stays when an old result is cut
         job.result = ToolResult(job.call.id, tuple(content), is_error)
         seconds = time.monotonic() - job.started if job.started else 0.0
+        self.longest_call = max(self.longest_call, seconds)
         return ToolEnd(job.call, job.result, source, seconds, job.summary, output.preview)
 
 

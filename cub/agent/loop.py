@@ -14,43 +14,26 @@ from itertools import count
 from typing import NamedTuple, Protocol
 
 from cub.agent.compaction import Compactor
-from cub.agent.context_window import ContextWindow
+from cub.agent.context_window import ContextWindow, SessionLimits
 from cub.agent.conversation import (
     Message,
     TextBlock,
-    ToolResult,
     add_user_text,
-    make_user_message,
+    drop_stale_reasoning,
     repair_conversation,
 )
 from cub.agent.events import RequestRetry, SessionEnd, SessionEvent, TurnEnd
 from cub.agent.executor import Toolbox
-from cub.agent.model import Model, ModelError, ModelRequest
+from cub.agent.model import Model, ModelRequest
 from cub.agent.old_results import ResultCutter, bound_results
 from cub.agent.repetition import RepetitionCounter
 from cub.agent.session_budget import SessionBudget
 from cub.agent.turn import Turn, run_turn
-from cub.tokens import find_context_window
 
 _AFTER_EMPTY_REPLY = "Your reply was empty. Go on, or say what you have done."
 MAX_CUT_REPLIES = 3  # in a row, after which the session goes on
 # What a conversation that a service refuses as too long is cut to, one after the other.
 _SHORTER = (0.75, 0.5, 0.25, 0.05)
-
-
-class SessionLimits(NamedTuple):
-    """Limit a session; None for no limit.
-
-    `max_tokens` is for one reply. Above `compaction_threshold` tokens, old messages are summarized,
-    or earlier if the model can't read as many: `window` tokens, or else what `find_window` returns
-    for the model's name, None if that is not known.
-    """
-
-    max_tokens: int
-    compaction_threshold: int
-    max_turns: int | None = None
-    window: int | None = None
-    find_window: Callable[[str], int | None] = find_context_window
 
 
 class ReviewResult(NamedTuple):
@@ -99,19 +82,7 @@ class AgentSession:
 
     def __post_init__(self) -> None:
         """Measure the conversation by the window of the model."""
-        self.use_model(self.model)
-
-    def use_model(self, model: Model) -> None:
-        """Go on with a model, within its window."""
-        limits, self.model = self.limits, model
-        self.window = ContextWindow(
-            model.name,
-            self.system,
-            limits.compaction_threshold,
-            limits.max_tokens,
-            limits.window,
-            limits.find_window,
-        )
+        self.window = ContextWindow(self.model.name, self.system, self.limits)
 
     def work_on(self, prompt: str) -> Iterator[SessionEvent]:
         """Work on a prompt until the model has nothing to do any more; a SessionEnd is last.
@@ -119,9 +90,8 @@ class AgentSession:
         The conversation is valid at the end, however the work has ended, and can be continued.
         """
         self._prompt, self._cut_replies = prompt, 0
-        self.messages = [*repair_conversation(self.messages), make_user_message(prompt)]
+        self.messages = add_user_text(repair_conversation(self.messages), prompt)
         end = yield from self._run_turns()
-        self.messages = repair_conversation(self.messages)
         yield self.toolbox.cache.statistics
         yield end
 
@@ -131,7 +101,6 @@ class AgentSession:
         Raises ModelError if no model writes a summary; the messages stay then.
         """
         compactor = self._make_compactor()
-        self.messages = repair_conversation(self.messages)
         self.messages = yield from compactor.compact_now(self.messages, self._prompt, force=force)
         self.repetition.clear()
 
@@ -155,7 +124,6 @@ class AgentSession:
             if notices := self.take_notices():
                 self.messages = add_user_text(self.messages, notices)
             compactor = self._make_compactor()
-            self.messages = repair_conversation(self.messages)
             self.messages = yield from compactor.prepare_request(self.messages, self._prompt)
             if self.toolbox.context.stop.is_requested:
                 return SessionEnd("cancelled", text, "cancelled")
@@ -175,11 +143,10 @@ class AgentSession:
         for part in _SHORTER:
             if not (turn.error and turn.error.is_too_long):
                 break
-            before = self.messages = repair_conversation(self.messages)
-            tokens = self.window.record_refusal(before, turn.error.window)
+            tokens = self.window.record_refusal(self.messages, turn.error.window)
             target = int(part * min(tokens, self.window.find_threshold(tokens)))
             self.messages = yield from compactor.shorten(
-                before, self._prompt, target, is_refused=True
+                self.messages, self._prompt, target, is_refused=True
             )
             if self.toolbox.context.stop.is_requested:
                 turn.is_cancelled = True
@@ -191,11 +158,10 @@ class AgentSession:
     def _run_turn(self, number: int) -> Generator[SessionEvent, None, Turn]:
         """Run a turn, add it to the conversation, and count what it has used."""
         definitions = [tool.definition for tool in self.toolbox.tools.values()]
-        limit = self.window.reply_limit
-        request = ModelRequest(self.system, tuple(self.messages), definitions, limit)
-        self.cutter.note_request(self.messages)
-        events = run_turn(self.model, request, self.toolbox, self.get_random)
-        turn = yield from self.repetition.watch_calls(events)
+        messages = self.messages = drop_stale_reasoning(self.messages, self.cutter.sent)
+        self.cutter.note_request(messages)
+        request = ModelRequest(self.system, tuple(messages), definitions, self.window.reply_limit)
+        turn = yield from run_turn(self.model, request, self.toolbox, self.get_random)
         reply, results = turn.messages
         self.messages.append(reply)
         if turn.end:
@@ -203,7 +169,8 @@ class AgentSession:
         if results.blocks:
             tokens = self.window.measure(self.messages)
             self.messages.append(bound_results(results, tokens, self.window))
-        if note := self.repetition.count_calls(turn.calls, turn.results):
+        self.messages = repair_conversation(self.messages)
+        if note := self.repetition.count_calls(turn.calls, turn.results, turn.longest_call):
             self.messages = add_user_text(self.messages, note)
         if turn.end:  # a turn is saved when its end is told
             usd = self.budget.add_usage(self.model.name, turn.end.usage, turns=1)
@@ -231,8 +198,9 @@ class AgentSession:
             return SessionEnd("cancelled", text, "cancelled")
         if turn.error:
             error = turn.error
-            error = self.window.explain_refusal(error) if error.is_too_long else error
-            return SessionEnd("error", text, _explain(error), error.kind)
+            message = f"{error.message}; {error.hint}".removesuffix("; ")
+            message = self.window.explain_refusal(error) if error.is_too_long else message
+            return SessionEnd("error", text, message, error.kind)
         reason = turn.end.stop_reason if turn.end else "end_turn"
         if reason == "refusal":
             return SessionEnd("refusal", text, "the model refused to go on")
@@ -250,10 +218,10 @@ class AgentSession:
 
         `rounds` counts for each review how often it has found something.
         """
-        asked_again = TextBlock(_AFTER_EMPTY_REPLY)
-        if end.reason == "empty" and asked_again not in self.messages[-2].blocks:
+        is_asked_again = TextBlock(_AFTER_EMPTY_REPLY) in self.messages[-1].blocks
+        if end.reason == "empty" and not is_asked_again:
             yield RequestRetry(1, 0.0, "service", end.message)
-            self.messages = add_user_text(repair_conversation(self.messages), _AFTER_EMPTY_REPLY)
+            self.messages = add_user_text(self.messages, _AFTER_EMPTY_REPLY)
             return None
         for place, review in enumerate(self.end_reviews if end.reason == "end_turn" else ()):
             result = yield from review.review_end(self, self._prompt, rounds[place] + 1)
@@ -268,28 +236,14 @@ class AgentSession:
         return end
 
     def _go_on_after_cut(self, turn: Turn, text: str) -> SessionEnd | None:
-        """Tell the model that its reply was cut; return an end after too many of them."""
+        """Have the model go on after a reply that was cut; return an end after too many of them."""
         self._cut_replies += 1
         if self._cut_replies > MAX_CUT_REPLIES:
             message = f"{self._cut_replies} replies were cut at the limit of their length"
             return SessionEnd("max_tokens", text, message)
-        limit = f"at the limit of {self.window.reply_limit:,} tokens"
-        self.messages = repair_conversation(self.messages)
-        *others, results = self.messages
-        last = turn.calls[-1] if turn.calls else None
-        if last and (last.fault or not last.arguments) and turn.results[-1].is_error:
-            note = (
-                f"This call was not made: the reply was cut {limit} before the call was complete. "
-                "Make smaller calls: write a large file in several steps."
-            )
-            result = ToolResult(last.id, (TextBlock(note),), is_error=True)
-            blocks = tuple(
-                result if isinstance(block, ToolResult) and block.call_id == last.id else block
-                for block in results.blocks
-            )
-            self.messages = [*others, results._replace(blocks=blocks)]
-        else:
-            note = f"Your reply was cut {limit}. Go on exactly where it stopped."
+        if not (turn.calls and turn.calls[-1].fault):  # its result says that it was cut
+            limit = f"{self.window.reply_limit:,} tokens"
+            note = f"Your reply was cut at the limit of {limit}. Go on exactly where it stopped."
             self.messages = add_user_text(self.messages, note)
         return None
 
@@ -299,7 +253,3 @@ def _end_with_reply(turn: Turn, text: str) -> SessionEnd:
     if turn.text.strip():
         return SessionEnd("end_turn", text)
     return SessionEnd("empty", text, "the model's reply was empty")
-
-
-def _explain(error: ModelError) -> str:
-    return f"{error.message}; {error.hint}" if error.hint else error.message

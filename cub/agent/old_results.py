@@ -9,74 +9,62 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count
 
 from cub.agent.context_window import ContextWindow
 from cub.agent.conversation import (
-    Block,
     ImageBlock,
     Message,
     TextBlock,
     ToolResult,
-    drop_stale_reasoning,
+    change_results,
+    count_same,
 )
 from cub.text import cut_middle
 
 RECENT_RESULTS = 3
 MAX_OLD_RESULT = 10_000  # characters
-# The price of a token that is read from the cache, and of one that is written to it, in tokens that
-# are not cached; and the seconds after which a service drops what nobody has asked for.
-_READ_PRICE, _WRITE_PRICE, CACHE_SECONDS = 0.1, 1.25, 300.0
-# How many coming requests a cut is expected to serve; few if the next cut is near.
-_REQUESTS, _REQUESTS_BEFORE_NEXT = 20, 3
+CACHE_SECONDS = 300.0  # after which a service drops what nobody has asked for
+_MIN_GAIN = 3  # tokens that a cut removes for each one that has to be cached again
 _MIN_SHOWN, _NOTICE_CHARS = 500, 200  # of a result that is cut
 
 
 @dataclass(slots=True)
 class ResultCutter:
-    """Cut old results when reading them from the cache has cost as much as the cut will.
+    """Cut old results when they have three times the tokens that the service caches again for it.
 
-    Coming requests count, too: 20, or only 3 if one of the last results is large, as it will be
-    cut soon, and one cut for both is cheaper. Once the cache is gone, a cut costs nothing.
+    If none of the last three results is large, no other cut is near, so they are cut at once.
+    `sent` are the messages of the last request.
     """
 
     clock: Callable[[], float] = time.monotonic
-    _cost: float = 0.0  # what old results have cost since the last cut, in uncached tokens
-    _sent: int = 0  # messages of the last request
-    _sent_at: float | None = None
+    sent: Sequence[Message] = ()
+    _sent_at: float = 0.0
 
     def note_request(self, messages: Sequence[Message]) -> None:
         """Note that the service is asked to cache messages."""
-        self._sent, self._sent_at = len(messages), self.clock()
+        self.sent, self._sent_at = tuple(messages), self.clock()
 
     def cut(
         self, messages: list[Message], window: ContextWindow, *, at_once: bool = False
     ) -> list[Message]:
         """Return the messages with old results cut if that pays or has to be, else as they are."""
         cut = truncate_old_results(messages)
-        pairs = enumerate(zip(messages, cut, strict=True))
-        first = next((number for number, (old, new) in pairs if old != new), None)
-        if first is None:
+        start = count_same(messages, cut)
+        if start == len(messages):
             return messages
+        is_cached = self.clock() - self._sent_at <= CACHE_SECONDS
+        sent = max(start, len(self.sent)) if is_cached else start
         removed = window.estimate(messages) - window.estimate(cut)
-        rewritten = window.estimate(cut[first : self._sent])
-        self._cost += _READ_PRICE * removed
-        expected = _READ_PRICE * removed * _count_requests(messages)
-        price = (_WRITE_PRICE - _READ_PRICE) * rewritten
-        if not (at_once or self._is_cache_gone() or self._cost + expected >= price):
-            return messages
-        self._cost = 0.0
-        return cut
-
-    def _is_cache_gone(self) -> bool:
-        return self._sent_at is None or self.clock() - self._sent_at > CACHE_SECONDS
+        cached_again = window.estimate(cut[:sent]) - window.estimate(cut[:start])
+        pays = removed >= _MIN_GAIN * cached_again or not _has_large_result(messages)
+        return cut if at_once or pays else messages
 
 
-def _count_requests(messages: Sequence[Message]) -> int:
-    """Return how many requests a cut will serve, as far as the last results tell."""
-    results = (result for message in reversed(messages) for result in reversed(message.results))
-    recent = (block for result in islice(results, RECENT_RESULTS) for block in result.content)
-    return _REQUESTS_BEFORE_NEXT if any(map(_is_large, recent)) else _REQUESTS
+def _has_large_result(messages: Sequence[Message]) -> bool:
+    """Return whether one of the last results will be cut once it is old."""
+    results = [result for message in messages for result in message.results]
+    return any(_is_large(block) for result in results[-RECENT_RESULTS:] for block in result.content)
 
 
 def truncate_old_results(messages: Sequence[Message]) -> list[Message]:
@@ -85,20 +73,14 @@ def truncate_old_results(messages: Sequence[Message]) -> list[Message]:
     Results that the model has not seen yet stay as well, however many there are. The notice says
     how long a text was, as the design document of the agent has it.
     """
-    shortened, passed, is_seen = list[Message](), 0, False
-    for message in reversed(messages):
-        is_seen = is_seen or message.role == "assistant"
-        blocks = list[Block]()
-        for block in reversed(message.blocks):
-            if isinstance(block, ToolResult):
-                passed += 1
-                is_old = is_seen and passed > RECENT_RESULTS
-                blocks.append(_truncate_result(block) if is_old else block)
-            else:
-                blocks.append(block)
-        shortened.append(message._replace(blocks=tuple(reversed(blocks))))
-    shortened.reverse()
-    return drop_stale_reasoning(shortened, messages)
+    replies = (number for number, one in enumerate(messages) if one.role == "assistant")
+    last_reply = max(replies, default=0)
+    unseen = sum(len(message.results) for message in messages[last_reply:])
+    old = sum(len(message.results) for message in messages) - max(RECENT_RESULTS, unseen)
+    numbers = count()
+    return change_results(
+        messages, lambda result: _truncate_result(result) if next(numbers) < old else result
+    )
 
 
 def _truncate_result(result: ToolResult) -> ToolResult:
@@ -133,11 +115,8 @@ def bound_results(message: Message, tokens: int, window: ContextWindow) -> Messa
         if size > largest:
             break
         left -= size
-    blocks = (
-        _bound_result(block, largest, window) if isinstance(block, ToolResult) else block
-        for block in message.blocks
-    )
-    return message._replace(blocks=tuple(blocks))
+    [bounded] = change_results([message], lambda result: _bound_result(result, largest, window))
+    return bounded
 
 
 def _bound_result(result: ToolResult, limit: int, window: ContextWindow) -> ToolResult:

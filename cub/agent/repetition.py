@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TypeVar
 
 from cub.agent.conversation import ToolCall, ToolResult
-from cub.agent.events import ToolEnd
 
 MAX_REPEATS = 5  # the same call with the same result, and nothing new between
 WARNED_REPEATS = 3
 WAIT_SECONDS = 5.0  # a call that takes as long waits for something
-E = TypeVar("E")
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -28,28 +24,19 @@ class RepetitionCounter:
 
     _known: set[bytes] = field(default_factory=set)  # digests of calls with their results
     _repeats: Counter[tuple[str, bytes]] = field(default_factory=Counter)
-    _has_waited: bool = False
     _is_warned: bool = False
 
-    def watch_calls(self, events: Generator[E, None, T]) -> Generator[E, None, T]:
-        """Pass on the events of a turn, and note how long its calls take."""
-        self._has_waited = False
-        while True:
-            try:
-                event = next(events)
-            except StopIteration as end:
-                result: T = end.value
-                return result
-            if isinstance(event, ToolEnd) and event.seconds >= WAIT_SECONDS:
-                self._has_waited = True
-            yield event
+    def count_calls(
+        self, calls: Sequence[ToolCall], results: Sequence[ToolResult], seconds: float
+    ) -> str:
+        """Count the calls of a turn, of which the longest has taken so many seconds.
 
-    def count_calls(self, calls: Sequence[ToolCall], results: Sequence[ToolResult]) -> str:
-        """Count the calls of a turn; return what the model should be told, mostly ""."""
+        Return what the model should be told, mostly "".
+        """
         for call, result in zip(calls, results, strict=True):
             text = repr((call.name, call.arguments, result.text))
             digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
-            if digest in self._known and not self._has_waited:
+            if digest in self._known and seconds < WAIT_SECONDS:
                 self._repeats[call.name, digest] += 1
             else:
                 self._known.add(digest)

@@ -191,4 +191,8 @@ def mark_cut_call(call: ToolCall) -> ToolCall:
     """Return the last call of a reply that was cut at its length limit, with that as its fault."""
     if call.arguments:
         return call  # it was whole
-    return call._replace(fault="the reply was cut at its length limit before the call was complete")
+    fault = (
+        "the reply was cut at its length limit before the call was complete: make smaller calls, "
+        "such as writing a large file in several steps"
+    )
+    return call._replace(fault=fault)

@@ -13,11 +13,11 @@ from cub.agent.conversation import (
     TextBlock,
     ToolCall,
     ToolResult,
-    drop_stale_reasoning,
     make_user_message,
     repair_conversation,
 )
 from cub.agent.model import ModelRequest
+from cub.text import cut_middle
 from cub.tokens import estimate_tokens
 
 RECENT_MESSAGES = 6
@@ -67,13 +67,12 @@ def replace_old_messages(
     """
     recent = messages[-kept:]
     has_prompt = any(message.role == "user" and message.text == prompt for message in recent)
-    first = "" if has_prompt else f"{_cut_middle(prompt, _MAX_PROMPT)}\n\n"
+    first = "" if has_prompt else f"{cut_middle(prompt, _MAX_PROMPT)}\n\n"
     text = (
         f"{first}The conversation was summarized, to save space. Files have to be read again "
         f"before they are changed.\n\n<summary>\n{summary.strip() or _NO_SUMMARY}\n</summary>"
     )
-    shorter = [make_user_message(text), *recent]
-    return repair_conversation(drop_stale_reasoning(shorter, messages))
+    return repair_conversation([make_user_message(text), *recent])
 
 
 def render_transcript(messages: Sequence[Message]) -> str:
@@ -99,9 +98,4 @@ def _describe_block(block: Block) -> str:
             text = f"calls {block.name} {json.dumps(block.arguments)}"
         case ToolResult():
             text = f"result: {block.text}"
-    return _cut_middle(text, _MAX_BLOCK)
-
-
-def _cut_middle(text: str, limit: int) -> str:
-    half = limit // 2
-    return text if len(text) <= limit else f"{text[:half]} … {text[-half:]}"
+    return cut_middle(text, _MAX_BLOCK)

@@ -44,13 +44,15 @@ _Step = Callable[[], Iterator[TurnEvent]]
 class Turn:
     """Hold what a turn has led to: the messages to add, and how the reply has ended.
 
-    `end` is None if the reply was cancelled or failed; `error` says why it failed.
+    `end` is None if the reply was cancelled or failed; `error` says why it failed. `longest_call`
+    is in seconds.
     """
 
     messages: list[Message] = field(default_factory=list)
     end: ReplyEnd | None = None
     error: ModelError | None = None
     is_cancelled: bool = False
+    longest_call: float = 0.0
 
     @property
     def text(self) -> str:
@@ -122,6 +124,7 @@ class _Reply:
         """Return the turn, with a message of the model and one with all results."""
         reply, results = Message("assistant", tuple(self._blocks)), self.calls.results
         self._turn.messages = [reply, Message("user", results)]
+        self._turn.longest_call = self.calls.longest_call
         return self._turn
 
     def add_event(self, event: ReplyEvent | RequestRetry) -> Iterator[TurnEvent]:

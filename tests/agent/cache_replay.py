@@ -6,26 +6,24 @@ is cached; from each mark, the service looks back 20 blocks for what an earlier 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from hashlib import sha256
-from pathlib import Path
+from functools import cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from cub.agent.anthropic_model import AnthropicModel
-from cub.agent.conversation import Message
-from cub.agent.loop import AgentSession, SessionLimits
+from cub.agent.context_window import ContextWindow, SessionLimits
+from cub.agent.conversation import Message, make_user_message
 from cub.agent.model import ModelEndpoint, ModelRequest
 from cub.agent.old_results import ResultCutter, truncate_old_results
-from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.json_values import JsonObject
 from cub.tokens import estimate_tokens
-from tests.agent.doubles import FakeModel, WordArguments, call, make_tool, make_toolbox, say
+from tests.agent.exchanges import make_turn
 
 READ_PRICE, WRITE_PRICE = 0.1, 1.25
 _LOOKBACK = 20
-_WORD = "The price of bread is in cents.\n"
+_BLOCK_TOKENS = 10  # for what JSON has around the texts
+_SYSTEM = "You are a coding agent. " * 300
 
 # The lengths of results, in characters, one list for each turn. The last one is of a session in
 # which a bug was looked for and fixed: searches, files, edits, and runs of the tests.
@@ -43,6 +41,8 @@ PATTERNS: dict[str, list[list[int]]] = {
         [350, 300], [13_600], [2_200], [350], [6_800], [500], [10_400], [1_700], [900], [400],
     ],
 }  # fmt: skip
+# What results consist of; a token has 2, 4, or 8 characters.
+FILLERS = ("f(x); ", "The price of bread is in cents.\n", "import logging  # " + " " * 14)
 
 
 class CacheCost(NamedTuple):
@@ -75,70 +75,66 @@ class NeverCut(ResultCutter):
         return messages
 
 
-def replay(folder: Path, sizes: Sequence[Sequence[int]], cutter: ResultCutter) -> CacheCost:
+def replay(sizes: Sequence[Sequence[int]], cutter: ResultCutter, filler: str) -> CacheCost:
     """What the cache makes of a session whose calls have results of these sizes."""
+    window = ContextWindow("m", _SYSTEM, SessionLimits(1_000, 10**9))
+    return count_cost(_iter_requests(sizes, cutter, window, filler))
 
-    def read(arguments: WordArguments, _: ToolContext) -> ToolOutput:
-        size = int(arguments.word.partition(" ")[0])
-        return ToolOutput((f"# {arguments.word}\n" + _WORD * (size // len(_WORD) + 1))[:size])
 
-    replies = (
-        call(*[("Read", f"{size} {turn}.{number}") for number, size in enumerate(turn_sizes)])
-        for turn, turn_sizes in enumerate(sizes)
-    )
-    model = FakeModel(*replies, say("Done."))
-    toolbox = make_toolbox(folder, [make_tool("Read", read)])
-    system, limits = "You are a coding agent. " * 300, SessionLimits(1_000, 10**9)
-    session = AgentSession(model, model, toolbox, system, limits, cutter=cutter)
-    for _ in session.work_on("Fix the bug that the issue describes."):
-        pass
-    return count_cost(model.requests)
+def _iter_requests(
+    sizes: Sequence[Sequence[int]], cutter: ResultCutter, window: ContextWindow, filler: str
+) -> Iterator[ModelRequest]:
+    messages = [make_user_message("Fix the bug that the issue describes.")]
+    for number, turn_sizes in enumerate([[], *sizes]):
+        if number:
+            messages += make_turn(f"{number}.", *(_make_text(filler, size) for size in turn_sizes))
+        messages = cutter.cut(messages, window)
+        cutter.note_request(messages)
+        yield ModelRequest(_SYSTEM, messages, (), 1_000)
+
+
+@cache
+def _make_text(filler: str, size: int) -> str:
+    return (filler * (size // len(filler) + 1))[:size]
 
 
 def count_cost(requests: Iterable[ModelRequest]) -> CacheCost:
     """What a series of requests costs."""
     sent = again = cached = 0
-    entries, before = set[bytes](), set[bytes]()
+    entries, before = set[int](), set[tuple[str, ...]]()
     model = AnthropicModel(ModelEndpoint("m", "http://127.0.0.1:1"))
     for request in requests:
-        blocks = list(_iter_blocks(model.build_body(request)))
-        prefixes, digest = list[bytes](), b""
-        for text, _ in blocks:
-            digest = sha256(digest + text.encode()).digest()
-            prefixes.append(digest)
-        tokens = [_count_tokens(text) for text, _ in blocks]
-        marks = [number for number, (_, is_marked) in enumerate(blocks) if is_marked]
+        blocks, marks = list[tuple[str, ...]](), list[int]()
+        for number, (block, is_marked) in enumerate(_iter_blocks(model.build_body(request))):
+            blocks.append(block)
+            marks += [number] if is_marked else []
         assert len(marks) <= 4
-        found = (
-            place
-            for mark in marks
-            for place in range(mark, max(-1, mark - _LOOKBACK), -1)
-            if prefixes[place] in entries
-        )
-        cached += sum(tokens[: max(found, default=-1) + 1])
+        prefixes = list(accumulate(blocks, lambda prefix, block: hash((prefix, block)), initial=0))
+        places = (p for mark in marks for p in range(mark, max(-1, mark - _LOOKBACK), -1))
+        found = max((p for p in places if prefixes[p + 1] in entries), default=-1)
+        tokens = [_BLOCK_TOKENS + sum(map(_count_tokens, block)) for block in blocks]
+        cached += sum(tokens[: found + 1])
         sent += sum(tokens)
-        again += sum(
-            n for n, (text, _) in zip(tokens, blocks, strict=True) if _sign(text) in before
-        )
-        before = {_sign(text) for text, _ in blocks}
-        entries.update(prefixes[mark] for mark in marks)
+        again += sum(n for n, block in zip(tokens, blocks, strict=True) if block in before)
+        before = set(blocks)
+        entries.update(prefixes[mark + 1] for mark in marks)
     return CacheCost(sent, again, cached, READ_PRICE * cached + WRITE_PRICE * (sent - cached))
 
 
-_count_tokens = lru_cache(maxsize=1_000)(estimate_tokens)
+_count_tokens = cache(estimate_tokens)
 
 
-def _sign(text: str) -> bytes:
-    return sha256(text.encode()).digest()
-
-
-def _iter_blocks(body: JsonObject) -> Iterator[tuple[str, bool]]:
-    """The blocks of a request in their order, as text, and whether the cache is marked there."""
+def _iter_blocks(body: JsonObject) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """The strings of each block of a request, and whether the cache is marked there."""
     messages: list[dict[str, Any]] = body["messages"]
-    yield json.dumps(body.get("tools")), False
-    for block in [
-        *body.get("system", ()),
-        *(b for message in messages for b in message["content"]),
-    ]:
+    for block in [*body["system"], *(b for message in messages for b in message["content"])]:
         rest = {key: value for key, value in block.items() if key != "cache_control"}
-        yield json.dumps(rest), "cache_control" in block
+        yield tuple(_iter_strings(rest)), "cache_control" in block
+
+
+def _iter_strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _iter_strings(part)

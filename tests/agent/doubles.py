@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from cub.agent.context_window import SessionLimits
 from cub.agent.conversation import ToolCall
 from cub.agent.executor import PathRules, Toolbox
 from cub.agent.explore_cache import ExploreCache
-from cub.agent.loop import AgentSession, SessionLimits
+from cub.agent.loop import AgentSession
 from cub.agent.model import Model, ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
 from cub.agent.permissions import PermissionMode, Permissions
 from cub.agent.tools.tool import Tool, ToolContext, ToolEffect, ToolOutput, define_tool

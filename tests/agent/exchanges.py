@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from cub.agent.context_window import ContextWindow
+from cub.agent.context_window import ContextWindow, SessionLimits
 from cub.agent.conversation import Message, TextBlock, ToolCall, ToolResult, make_user_message
 
 
-def make_exchange(number: int, size: int) -> list[Message]:
-    call = ToolCall(f"c{number}", "Read", {"file_path": f"{number}.py"})
-    result = ToolResult(call.id, (TextBlock("x" * size),))
-    return [Message("assistant", (call,)), Message("user", (result,))]
+def make_turn(name: str, *texts: str) -> list[Message]:
+    """A reply with calls, whose ids begin with a name, and their results."""
+    calls = [
+        ToolCall(f"c{name}{number}", "Read", {"file_path": f"{name}{number}.py"})
+        for number in range(len(texts))
+    ]
+    results = (
+        ToolResult(one.id, (TextBlock(text),)) for one, text in zip(calls, texts, strict=True)
+    )
+    return [Message("assistant", tuple(calls)), Message("user", tuple(results))]
 
 
 def make_conversation(*sizes: int) -> list[Message]:
-    exchanges = [make_exchange(number, size) for number, size in enumerate(sizes)]
-    return [make_user_message("go"), *(message for pair in exchanges for message in pair)]
+    """A prompt, and a turn with one call for each size of a result."""
+    turns = (make_turn(f"{number}.", "x" * size) for number, size in enumerate(sizes))
+    return [make_user_message("go"), *(message for turn in turns for message in turn)]
 
 
 def list_results(messages: list[Message]) -> list[str]:
@@ -24,4 +31,4 @@ def list_results(messages: list[Message]) -> list[str]:
 def make_window(
     threshold: int = 160_000, size: int | None = None, reply: int = 1_000, system: str = ""
 ) -> ContextWindow:
-    return ContextWindow("fake", system, threshold, reply, size)
+    return ContextWindow("fake", system, SessionLimits(reply, threshold, window=size))

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from cub.agent.context_window import SessionLimits
 from cub.agent.conversation import Message, TextBlock, make_user_message, repair_conversation
 from cub.agent.events import Compaction, ReplyText, SessionEnd, SessionEvent, ToolEnd
-from cub.agent.loop import AgentSession, SessionLimits
+from cub.agent.loop import AgentSession
 from cub.agent.model import ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.tokens import TokenUsage, estimate_tokens

@@ -137,6 +137,6 @@ def test_after_a_refusal_without_a_number_the_conversation_stays_below_it() -> N
 def test_an_error_says_the_window_and_what_to_do() -> None:
     error = ModelError("answered 400: prompt is too long", "request", status=400, is_too_long=True)
     explained = make_window(size=8_192).explain_refusal(error)
-    assert "the model's window of 8,192 tokens: answered 400" in explained.message
-    assert explained.hint == "write a shorter prompt, or choose a model with a larger window"
-    assert "window: answered 400" in make_window().explain_refusal(error).message
+    assert "the model's window of 8,192 tokens: answered 400" in explained
+    assert explained.endswith("; write a shorter prompt, or choose a model with a larger window")
+    assert "window: answered 400" in make_window().explain_refusal(error)

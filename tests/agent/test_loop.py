@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from cub.agent.context_window import SessionLimits
 from cub.agent.conversation import (
     Message,
     TextBlock,
-    ToolCall,
     ToolResult,
     make_user_message,
     repair_conversation,
@@ -21,16 +21,15 @@ from cub.agent.events import (
     ToolEnd,
     TurnEnd,
 )
-from cub.agent.loop import MAX_CUT_REPLIES, AgentSession, ReviewResult, SessionLimits
+from cub.agent.loop import MAX_CUT_REPLIES, AgentSession, ReviewResult
 from cub.agent.model import ModelError, ReplyEnd, TextDelta
 from cub.agent.repetition import MAX_REPEATS
-from cub.agent.tools.tool import ToolContext, ToolOutput
-from cub.agent.tools.tool_arguments import ToolError
+from cub.agent.service_stream import make_tool_call, mark_cut_call
+from cub.agent.tools.tool import ToolOutput
 from cub.tokens import TokenUsage
 from tests.agent.doubles import (
     FakeModel,
     Step,
-    WordArguments,
     call,
     echo,
     make_session,
@@ -122,21 +121,18 @@ def test_whole_replies_between_those_that_are_cut_count(tmp_path: Path) -> None:
     assert get_end(work(make_session(make_toolbox(tmp_path, [READ]), model))).reason == "end_turn"
 
 
-@pytest.mark.parametrize("fault", ["the arguments are not valid JSON", ""])
-def test_a_call_that_is_cut_has_a_result_that_says_so(tmp_path: Path, fault: str) -> None:
-    def take(arguments: WordArguments, _: ToolContext) -> ToolOutput:
-        if not arguments.word:
-            raise ToolError("missing word")
-        return ToolOutput(arguments.word)
-
-    cut: list[Step] = [ToolCall("1", "Read", {"word": "a"}), ToolCall("2", "Read", {}, fault), CUT]
-    model = FakeModel(cut, say("Done."))
-    session = make_session(make_toolbox(tmp_path, [make_tool("Read", take)]), model)
+def test_a_call_that_is_cut_has_a_result_that_says_so(tmp_path: Path) -> None:
+    half_call = mark_cut_call(make_tool_call("2", "Read", '{"word": '))
+    model = FakeModel([*call(("Read", "a"))[:-1], half_call, CUT], say("Done."))
+    session = make_session(make_toolbox(tmp_path, [READ]), model)
     assert get_end(work(session)).reason == "end_turn"
-    whole, half = model.requests[1].messages[-1].results
-    assert (whole.text, whole.is_error) == ("a", False)
-    assert half.text.startswith("This call was not made: the reply was cut at the limit of 1,000")
+    message = model.requests[1].messages[-1]
+    whole, half = message.results
+    assert (whole.text, whole.is_error) == ("a!", False)
+    assert half.text.startswith("error: the reply was cut at its length limit before the call was")
+    assert "make smaller calls" in half.text
     assert half.is_error
+    assert message.text == ""
 
 
 def test_a_whole_call_of_a_reply_that_is_cut_is_made(tmp_path: Path) -> None:

@@ -1,25 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Generator
-
 import pytest
 
 from cub.agent.conversation import TextBlock, ToolCall, ToolResult
-from cub.agent.events import ToolEnd
 from cub.agent.repetition import MAX_REPEATS, WAIT_SECONDS, WARNED_REPEATS, RepetitionCounter
-
-
-def run_turn(seconds: float, *pairs: tuple[str, str]) -> Generator[ToolEnd, None, None]:
-    for word, text in pairs:
-        call = ToolCall(word, "Bash", {"command": word})
-        yield ToolEnd(call, ToolResult(word, (TextBlock(text),)), "tool", seconds, word)
 
 
 def play(counter: RepetitionCounter, *pairs: tuple[str, str], seconds: float = 0.0) -> str:
     """A turn whose calls are these words, with their results; what the model is told."""
-    events = list(counter.watch_calls(run_turn(seconds, *pairs)))
-    calls, results = [event.call for event in events], [event.result for event in events]
-    return counter.count_calls(calls, results)
+    calls = [ToolCall(word, "Bash", {"command": word}) for word, _ in pairs]
+    results = [ToolResult(word, (TextBlock(text),)) for word, text in pairs]
+    return counter.count_calls(calls, results, seconds)
 
 
 def test_the_model_is_told_at_the_third_time_and_the_session_ends_at_the_fifth() -> None:

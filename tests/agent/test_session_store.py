@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from cub.agent.context_window import SessionLimits
 from cub.agent.conversation import Message, ToolCall, make_user_message
 from cub.agent.events import ReplyText, SessionEnd
-from cub.agent.loop import AgentSession, SessionLimits
+from cub.agent.loop import AgentSession
 from cub.agent.model import ModelError, ReplyEnd
 from cub.agent.session_file import SessionHeader
 from cub.agent.session_store import SessionRecorder, SessionStore, find_session_store

@@ -58,6 +58,12 @@ def test_a_reply_without_calls(tmp_path: Path) -> None:
     assert (turn.text, turn.end, turn.error) == ("Hello", ReplyEnd("end_turn"), None)
 
 
+def test_a_turn_knows_how_long_its_longest_call_took(tmp_path: Path) -> None:
+    toolbox = make_toolbox(tmp_path, [make_tool("Read", echo)])
+    events, turn = run(toolbox, call(("Read", "a"), ("Read", "b")))
+    assert turn.longest_call == max(e.seconds for e in events if isinstance(e, ToolEnd)) > 0
+
+
 THOUGHT = ReasoningBlock("fake", "Hm.", {"reasoning_content": "Hm."})
 
 

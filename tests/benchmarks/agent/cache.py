@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import random
 import statistics
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from cub.agent.old_results import ResultCutter
-from tests.agent.cache_replay import PATTERNS, CacheCost, EachTurn, NeverCut, replay
+from tests.agent.cache_replay import FILLERS, PATTERNS, CacheCost, EachTurn, NeverCut, replay
 
-_RANDOM_SESSIONS, _MAX_SIZE = 24, 100_000
+_RANDOM_SESSIONS, _MAX_SIZE = 48, 100_000
 
 
 def main(say_line: Callable[[str], None]) -> None:
@@ -24,14 +22,12 @@ def main(say_line: Callable[[str], None]) -> None:
     say_line("| session | cached of what is sent again | of all that is sent | cost of the better "
              "rule | never cut | cut each turn |")  # fmt: skip
     say_line("| --- | ---: | ---: | ---: | ---: | ---: |")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for pattern, turns in PATTERNS.items():
-            say_line(_format(pattern, [_compare(folder, turns)]))
-        rows = [_compare(folder, _make_session(seed)) for seed in range(_RANDOM_SESSIONS)]
-        say_line(_format(f"{_RANDOM_SESSIONS} random sessions, the median", rows))
-        worst = max(rows, key=lambda row: row[2])
-        say_line(_format("the most expensive of them, relative to the better rule", [worst]))
+    for pattern, turns in PATTERNS.items():
+        say_line(_format(pattern, [_compare(turns)]))
+    rows = [_compare(_make_session(seed)) for seed in range(_RANDOM_SESSIONS)]
+    say_line(_format(f"{_RANDOM_SESSIONS} random sessions, the median", rows))
+    worst = max(rows, key=lambda row: row[2])
+    say_line(_format("the most expensive of them, relative to the better rule", [worst]))
 
 
 def _make_session(seed: int) -> list[list[int]]:
@@ -47,9 +43,10 @@ def _make_session(seed: int) -> list[list[int]]:
     ]
 
 
-def _compare(folder: Path, turns: Sequence[Sequence[int]]) -> tuple[float, ...]:
+def _compare(turns: Sequence[Sequence[int]]) -> tuple[float, ...]:
     """Both shares, and the costs of the three rules, relative to the better of the simple ones."""
-    ours, never, each = (replay(folder, turns, r) for r in (ResultCutter(), NeverCut(), EachTurn()))
+    rules = (ResultCutter(), NeverCut(), EachTurn())
+    ours, never, each = (replay(turns, rule, FILLERS[1]) for rule in rules)
     best = min(never.cost, each.cost)
     costs = [one.cost / best for one in (ours, never, each)]
     return (ours.share, _share_of_all(ours), *costs)

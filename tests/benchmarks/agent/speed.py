@@ -20,9 +20,9 @@ from typing import Any
 
 import psutil
 
+from cub.agent.context_window import SessionLimits
 from cub.agent.conversation import Message, TextBlock, ToolCall, ToolResult, make_user_message
 from cub.agent.events import Compaction
-from cub.agent.loop import SessionLimits
 from cub.agent.session_file import SessionHeader, SessionTotals, SessionWriter
 from cub.agent.session_store import SessionStore
 from cub.agent.tools.tool import ToolContext, ToolOutput
