@@ -25,15 +25,17 @@ from cub.agent.shell_commands import (
     read_command_line,
 )
 from cub.agent.shell_programs import (
+    FILTERS,
     HARMLESS,
     PRINTERS,
     READERS,
     SHELLS,
+    WRITERS,
+    find_bounded_words,
+    find_options,
     find_risks,
-    find_wrapper,
+    list_inner_commands,
     list_operands,
-    list_wrapped,
-    skip_options,
 )
 
 _MAX_DEPTH = 50  # of commands in commands
@@ -41,9 +43,8 @@ _MAX_FILES = 200  # of a pattern such as *.py
 _MAX_WILD_PARTS = 2  # of a path: more of them may search the whole disk
 _MAX_FOLDERS = 8
 _ANY_UNKNOWN = re.compile(f"[{UNKNOWN}{UNKNOWN_TEXT}]")
-_NO_FILE = re.compile(r"/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+)")
+_NO_FILE = re.compile(r"/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+)(?:/\.?\*)?")
 _NEEDS_QUOTES = re.compile(r"[\s'\"\\]")
-_KNOWN_OPTION = re.compile(r"-\d+|-[0rtvp]+|--preserve-status|--foreground|--no-run-if-empty")
 _SCRIPT_OPTION = re.compile(r"-[nErz]+|-F\S*")
 _RUNS_OUTPUT = frozenset(("xargs", "parallel", "eval", "source", ".", "at", "batch")) | SHELLS
 # Long spellings of options that are compared by their letters.
@@ -56,14 +57,17 @@ _LETTERS = {
 
 
 class PossibleCommands(NamedTuple):
-    """Hold all that a line may run, commands in commands too, and the files that these open."""
+    """Hold all that a line may run, commands in commands too, and the files that these open.
+
+    The words of the commands are without what only the shell knows.
+    """
 
     commands: tuple[ShellCommand, ...]
     files: tuple[Redirection, ...]
 
 
 class Coverage(NamedTuple):
-    """Say what keeps rules from allowing a line, "" for nothing, and what files it then opens."""
+    """Say what keeps a line from being allowed, "" for nothing, and what files it then opens."""
 
     obstacle: str
     files: tuple[Redirection, ...] = ()
@@ -94,7 +98,7 @@ def list_possible_files(text: str, folder: Path) -> list[Redirection]:
 def find_possible_commands(text: str) -> PossibleCommands:
     """Return all that a line may run, also by `sudo`, `sh -c`, or a variable that is empty."""
     commands, files = list[ShellCommand](), list[Redirection]()
-    waiting: deque[tuple[str | ShellCommand, int]] = deque([(text, 0)])
+    waiting = deque[tuple[str | ShellCommand, int]]([(text, 0)])
     while waiting:
         part, depth = waiting.popleft()
         inner = list[str | ShellCommand]()
@@ -102,38 +106,44 @@ def find_possible_commands(text: str) -> PossibleCommands:
             line = read_command_line(part)
             files += line.redirections
             inner += [*line.commands, *_list_run_texts(line)]
-        else:
-            commands.append(part)
+        elif words := tuple(filter(None, (_ANY_UNKNOWN.sub("", word) for word in part.words))):
+            commands.append(part._replace(words=words))
             files += _list_files(part)
-            inner += _list_inner(part)
+            inner += list_inner_commands(words)
         if depth < _MAX_DEPTH:
             waiting.extend((one, depth + 1) for one in inner)
     return PossibleCommands(tuple(commands), tuple(files))
 
 
-def find_coverage(text: str, patterns: Sequence[str], folder: Path) -> Coverage:
-    """Return whether rules allow a line: at least one command of it, and the others are harmless.
+def find_coverage(
+    text: str, patterns: Sequence[str], folder: Path, *, guards_files: bool = False
+) -> Coverage:
+    """Return whether a line may run: each of its commands is ruled, or is harmless.
 
     The files that it opens are for others to judge: those of its redirections, and those that a
-    program names which only reads, even if a rule allows that program.
+    program names which only reads, even if a rule allows that program. With `guards_files`, a
+    program that reads all files of a directory is not harmless.
     """
     line = read_command_line(text)
-    rulings = [_is_ruled(command, patterns) for command in line.commands]
-    if not any(rulings):
-        return Coverage("no rule allows this call of Bash")
     if not line.is_certain:
         return Coverage("no rule covers a command that only the shell understands")
+    if not line.commands:
+        return Coverage("no rule allows this call of Bash")
     files = list(line.redirections)
-    for command, is_ruled in zip(line.commands, rulings, strict=True):
-        if not is_ruled and not is_harmless(command):
-            return Coverage(f"no rule allows its part `{command.source}`")
-        reader = READERS.get(command.program)
-        if not is_ruled or (reader and reader.is_filter):
+    for command in line.commands:
+        is_ruled = _is_ruled(command, patterns)
+        if not is_ruled and (
+            not is_harmless(command) or (guards_files and _reads_directory(command))
+        ):
+            part = f"its part `{command.source}`" if line.commands[1:] else "this call of Bash"
+            return Coverage(f"no rule allows {part}")
+        if not is_ruled or command.program in FILTERS:
             files += _list_files(command)
+        if not is_ruled and command.program in HARMLESS:  # they may list files
+            files += (Redirection(one, is_write=False) for one in command.words if _is_glob(one))
     if unknown := next((file for file in files if _ANY_UNKNOWN.search(file.path)), None):
-        return Coverage(
-            f"only the shell knows which file it {'writes' if unknown.is_write else 'reads'}"
-        )
+        use = "writes" if unknown.is_write else "reads"
+        return Coverage(f"only the shell knows which file it {use}")
     return Coverage("", tuple(_resolve_files(files, line.commands, folder)))
 
 
@@ -144,65 +154,54 @@ def is_harmless(command: ShellCommand) -> bool:
         return False
     if name in HARMLESS:
         return re.fullmatch(HARMLESS[name], " ".join(words[1:]), re.DOTALL) is not None
-    if any(map(_ANY_UNKNOWN.search, words)) or find_risks(words):
+    if any(map(_ANY_UNKNOWN.search, words)) or find_risks(command):
         return False
     if name == "cd":
         return len(words) == 2 and not words[1].startswith("-")
-    reader = READERS.get(name)
-    if reader is None or not reader.is_filter:
+    if name not in FILTERS or find_options(words[1:], FILTERS[name].follows):
         return False
-    scripts, _ = list_operands(words, reader)
+    scripts, _ = list_operands(words, FILTERS[name])
     options = (word for word in words[1:] if word.startswith("-"))
-    return not reader.scripts or (
+    return not FILTERS[name].scripts or (
         bool(scripts)
-        and re.fullmatch(reader.scripts, scripts[0], re.DOTALL) is not None
+        and re.fullmatch(FILTERS[name].scripts, scripts[0], re.DOTALL) is not None
         and all(map(_SCRIPT_OPTION.fullmatch, options))
     )
 
 
-def _is_ruled(command: ShellCommand | None, patterns: Sequence[str]) -> bool:
+def _is_ruled(command: ShellCommand, patterns: Sequence[str]) -> bool:
     """Return whether a rule allows a command, or the one that it only delays or bounds."""
-    while command:
-        text = " ".join(map(_quote, (*command.assignments, *command.words)))
-        risks = find_risks(command.words)
-        for pattern in patterns:
-            is_named = matches_command(pattern, text) and risks <= {*pattern.split()}
-            if is_named or pattern == command.source:
-                return True
-        command = find_bounded_command(command)
-    return False
+    text = " ".join(map(_quote, (*command.assignments, *command.words)))
+    risks = find_risks(command)
+    for pattern in patterns:
+        is_named = matches_command(pattern, text) and risks <= {*pattern.split()}
+        if is_named or pattern == command.source:
+            return True
+    bounded = find_bounded_command(command)
+    return bounded is not None and _is_ruled(bounded, patterns)
 
 
 def find_bounded_command(command: ShellCommand) -> ShellCommand | None:
     """Return what a program such as `timeout` runs; None if it does more than to bound that."""
-    found = find_wrapper(command.words)
-    if found is None or not found[0].is_transparent or command.assignments:
+    words = () if command.assignments else find_bounded_words(command.words)
+    if not words:
         return None
-    at, _ = skip_options(command.words, *found)
-    options = [word for word in command.words[found[1] : at] if word.startswith("-")]
-    with_value = found[0].options.split()
-    if at == len(command.words) or not all(
-        word in with_value or _KNOWN_OPTION.fullmatch(word) for word in options
-    ):
-        return None
-    rest = (UNKNOWN,) if command.words[0] == "xargs" else ()
-    return ShellCommand((*command.words[at:], *rest))
+    return command._replace(words=(*words, UNKNOWN) if command.words[0] == "xargs" else words)
+
+
+def _reads_directory(command: ShellCommand) -> bool:
+    name = command.words[0]
+    options = find_options(command.words[1:], "-r -d --recursive --directories")
+    return name in ("rg", "diff") or (name.endswith("grep") and bool(options))
+
+
+def _is_glob(word: str) -> bool:
+    return glob.has_magic(word) and not _ANY_UNKNOWN.search(word)
 
 
 def _quote(word: str) -> str:
     """Return a word so that a blank in it does not make it two."""
     return word if word and not _NEEDS_QUOTES.search(word) else repr(word)
-
-
-def _list_inner(command: ShellCommand) -> Iterator[str | ShellCommand]:
-    """Yield what a command may run of its arguments, whether variables are empty or not."""
-    variants = {command.words, _drop_unknown(command.words)}
-    for words in filter(None, variants):
-        for inner in list_wrapped(words):
-            if isinstance(inner, str):
-                yield inner
-            elif inner:
-                yield ShellCommand(tuple(inner))
 
 
 def _list_run_texts(line: CommandLine) -> Iterator[str]:
@@ -220,38 +219,25 @@ def _list_run_texts(line: CommandLine) -> Iterator[str]:
             yield " ".join(command.words[1:])
 
 
-def _drop_unknown(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(filter(None, (_ANY_UNKNOWN.sub("", word) for word in words)))
-
-
 def _list_forms(command: ShellCommand) -> Iterator[str]:
     """Yield how a command may be written in a rule: with or without its folder and assignments."""
-    words = _drop_unknown(command.words)
-    if words:
-        yield " ".join(words)
-        yield " ".join([words[0].rpartition("/")[2], *words[1:]])
-    if command.assignments:
-        yield " ".join([*command.assignments, *words])
-    yield command.source
+    yield from (" ".join(command.words), " ".join([command.program, *command.words[1:]]))
+    yield from (" ".join([*command.assignments, *command.words]), command.source)
 
 
 def _matches_options(pattern: str, command: ShellCommand) -> bool:
     """Return whether a command has all options of a pattern, in any order and spelling."""
-    words = _drop_unknown(command.words)
-    if not words or not (wanted := pattern.split()):
-        return False
-    words = (words[0].rpartition("/")[2], *words[1:])
-    options, operands = _split_options(wanted)
+    options, operands = _split_options(pattern.split())
     if not options or any("*" in option for option in options):
         return False
-    actual, rest = _split_options(words)
+    actual, rest = _split_options([command.program, *command.words[1:]])
     return options <= actual and matches_command(" ".join(operands), " ".join(rest))
 
 
 def _split_options(words: Sequence[str]) -> tuple[set[str], list[str]]:
     """Return the options, short ones as letters, and all other words."""
     options, rest = set[str](), list[str]()
-    letters = _LETTERS.get(words[0], {})
+    letters = _LETTERS.get(words[0], {}) if words else {}
     for word in words:
         if not word.startswith("-") or len(word) == 1:
             rest.append(word)
@@ -271,11 +257,15 @@ def _list_files(command: ShellCommand) -> Iterator[Redirection]:
     if command.program == "cd" and len(words) == 2:
         yield Redirection(words[1], is_write=False)
     if reader := READERS.get(command.program):
-        is_write = reader.writes or (command.program == "sed" and "-i" in find_risks(words))
+        is_write = command.program in WRITERS or (
+            command.program == "sed" and "-i" in find_risks(command)
+        )
         for path in list_operands(words, reader)[1]:
             yield Redirection(path, is_write=False)
             if is_write:
                 yield Redirection(path, is_write=True)
+            if command.program == "diff":  # of two directories, it reads what is in both
+                yield from (Redirection(f"{path}/{one}", is_write=False) for one in ("*", ".*"))
 
 
 def _resolve_files(
@@ -297,5 +287,7 @@ def _resolve_files(
             if sum(map(glob.has_magic, name.split("/"))) > _MAX_WILD_PARTS:
                 yield Redirection("/", is_write)
             elif glob.has_magic(name):
-                found = islice(glob.iglob(name, root_dir=folder), _MAX_FILES)  # noqa: PTH207 - as bash
+                found = list(islice(glob.iglob(name, root_dir=folder), _MAX_FILES))  # noqa: PTH207 - as bash
                 yield from (Redirection(one, is_write) for one in found)
+                if len(found) == _MAX_FILES:  # what the others are is not known
+                    yield Redirection("/", is_write)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
@@ -52,6 +53,8 @@ class Permissions:
         if tool.effect == _JUDGED_ELSEWHERE:
             return Decision("allow")
         if self.mode == "plan" and not tool.is_harmless:
+            if tool.effect == "command" and self._decide_command(target, ()).answer == "allow":
+                return Decision("allow")
             return Decision("deny", "the mode is plan: propose the change instead of making it")
         return Decision("allow") if self.mode == "bypass" else self._decide_by_rules(target)
 
@@ -71,7 +74,8 @@ class Permissions:
             if rule.allows(target) and (not running or rule.names(running)):
                 return Decision("allow")
         if target.tool.effect == "command":
-            return self._decide_command(target)
+            patterns = [rule.pattern for rule in self.allow if rule.tool in target.tool.rule_names]
+            return self._decide_command(target, patterns)
         return self._decide_by_place(target, running)
 
     def _find_denial(self, target: CallTarget) -> PermissionRule | None:
@@ -94,10 +98,12 @@ class Permissions:
             return ""
         return find_running_part(path.relative_to(root).as_posix())
 
-    def _decide_command(self, target: CallTarget) -> Decision:
-        """Allow a command line if rules cover its commands, and permit what its files are for."""
-        patterns = [rule.pattern for rule in self.allow if rule.tool in target.tool.rule_names]
-        coverage = find_coverage(target.subject, patterns, target.context.folder)
+    def _decide_command(self, target: CallTarget, patterns: Sequence[str]) -> Decision:
+        """Allow a line whose commands rules cover, or that only reads, if its files are allowed."""
+        guards_files = any(rule.tool == "Read" for rule in self.deny)
+        coverage = find_coverage(
+            target.subject, patterns, target.context.folder, guards_files=guards_files
+        )
         if coverage.obstacle:
             return Decision("ask", coverage.obstacle)
         context = replace(target.context, limits=())  # of tools: these files are the command's
@@ -135,10 +141,11 @@ def _is_within(limit: ToolLimit, target: CallTarget) -> bool:
         return True
     with suppress(CubError):
         rules = [parse_rule(text, {tool.name: tool}) for text in texts]
-        if tool.effect != "command":
-            return any(rule.allows(target) for rule in rules)
-        patterns = [rule.pattern for rule in rules]
-        return not find_coverage(target.subject, patterns, target.context.folder).obstacle
+        if any(rule.allows(target) for rule in rules):
+            return True
+        if rules and tool.effect == "command":
+            patterns = [rule.pattern for rule in rules]
+            return not find_coverage(target.subject, patterns, target.context.folder).obstacle
     return False
 
 

@@ -9,7 +9,7 @@ from cub.agent.command_rules import find_bounded_command, is_harmless
 from cub.agent.permission_rules import CallTarget, PermissionRule, escape_path, find_target
 from cub.agent.running_files import find_running_part
 from cub.agent.shell_commands import ShellCommand, read_command_line
-from cub.agent.shell_programs import find_risks, find_wrapper
+from cub.agent.shell_programs import find_risks, find_runner
 from cub.agent.tools.http_get import parse_web_host
 from cub.agent.tools.tool import Tool, ToolContext
 from cub.json_values import JsonObject
@@ -58,8 +58,6 @@ def _suggest_command_pattern(text: str) -> str:
     if not line.is_certain or any(file.is_write for file in line.redirections):
         return ""
     patterns = {_describe_command(one) for one in line.commands if not is_harmless(one)}
-    if not patterns and line.commands:  # harmless alone, which asks without any rule
-        patterns = {_describe_command(line.commands[0])}
     return patterns.pop() if len(patterns) == 1 else ""
 
 
@@ -72,12 +70,11 @@ def _describe_command(command: ShellCommand) -> str:
     count = 2 if words[0] in _WITH_SUBCOMMANDS or is_script else 1
     count = 3 if _WITH_TWO.fullmatch(two) else count
     names = [word for word in words[:count] if word != "-m"]
-    wrapper = find_wrapper(words)
     if (
         len(words) < count
         or command.assignments
-        or find_risks(words)
-        or (wrapper and wrapper[1] >= count)
+        or find_risks(command)
+        or len(find_runner(words).split()) >= count
         or not all(map(_PLAIN_WORD.fullmatch, names))
         or any(map(_TOO_WIDE.fullmatch, (names[-1], two)))
     ):

@@ -70,6 +70,7 @@ _BRACES = re.compile(rf"(?<!{_QUOTED})\{{((?:{_QUOTED}.|[^{{}}{_QUOTED}])*)\}}",
 _COMMA = re.compile(rf"(?<!{_QUOTED}),")
 _RANGE = re.compile(r"\{[^{}]*\.\.[^{}]*\}")
 _BLANK = re.compile(rf"(?<!{_QUOTED})[ \t\n]+")
+_OPEN_OPTION = re.compile(rf"(?:-[^=]*)?(?<!{_QUOTED})[*?\[]")
 _BRACE_COMMAND = re.compile(r"(^|[\s;&|(`])(?=\{[^\s{}'\"]*,)")
 _ASSIGNMENT = re.compile(r"\w+(?:\[[^\]]*\])?\+?=", re.ASCII)
 _ROUGH_BREAK = re.compile(r"[;&|(){}`\n]")
@@ -77,11 +78,15 @@ _ROUGH_SKIP = re.compile(r"\d*[<>]+&?[ \t]*[^ \t\n;&|()<>`]*|\$?[\"']|\\")
 
 
 class ShellCommand(NamedTuple):
-    """Hold a simple command: its words, the program first, and the assignments in front of it."""
+    """Hold a simple command: its words, the program first, and the assignments in front of it.
+
+    `patterns` are the words that a file's name may make an option, as `*` or `-*`.
+    """
 
     words: tuple[str, ...]
     assignments: tuple[str, ...] = ()
     source: str = ""
+    patterns: tuple[str, ...] = ()
 
     @property
     def program(self) -> str:
@@ -229,25 +234,26 @@ class _TreeReader:
             else:
                 marked.append(text)
             end = child.end_byte
-        words = [word for text in marked for word in self._expand(text)]
-        if words:
-            self.commands.append(
-                ShellCommand(tuple(words), tuple(assignments), self._get_text(node))
-            )
+        expanded = [word for text in marked for word in self._expand(text)]
+        if expanded:
+            words = tuple(map(_unmark, expanded))
+            patterns = tuple(_unmark(word) for word in expanded if _OPEN_OPTION.match(word))
+            source = self._get_text(node)
+            self.commands.append(ShellCommand(words, tuple(assignments), source, patterns))
 
     def _add_redirection(self, node: Node) -> None:
         operator = next((child.type for child in node.children if not child.is_named), "")
         target = node.child_by_field_name("destination")
         words = self._expand(self._read_word(target)) if target else []
         self._require(len(words) == 1)
-        for word in words:
+        for word in map(_unmark, words):
             if not operator.endswith("&") or not re.fullmatch(r"\d+|\d*-", word):
                 self.redirections.append(Redirection(word, is_write=operator != "<"))
 
     def _add_input(self, node: Node) -> None:
         text = self._get_text(node)
         if node.type == "herestring_redirect":
-            text = " ".join(self._expand(self._read_word(node.children[-1])))
+            text = " ".join(map(_unmark, self._expand(self._read_word(node.children[-1]))))
         else:  # bash ends the text at the first such line, whatever quotes are before it
             siblings = node.parent.children if node.parent else []
             starts = (one for one in siblings if one.type == "heredoc_start")
@@ -301,7 +307,7 @@ class _TreeReader:
         )
 
     def _expand(self, marked: str) -> list[str]:
-        """Return the words that a shell makes of a marked one: by braces, and blanks of $IFS."""
+        """Return the marked words that a shell makes of one: by braces, and blanks of $IFS."""
         done, waiting = list[str](), [marked]
         while waiting and len(done) + len(waiting) <= _MAX_WORDS:
             text = waiting.pop(0)
@@ -316,8 +322,7 @@ class _TreeReader:
         self._require(not waiting)
         self._require(not _RANGE.search(marked))
         texts = dict.fromkeys((*done, *waiting))
-        words = [part for text in texts for part in _BLANK.split(text) if part]
-        return [_unmark(word) for word in words]
+        return [part for text in texts for part in _BLANK.split(text) if part]
 
 
 def _mark(text: str) -> str:

@@ -34,6 +34,11 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToolContext]:
     for file in (root / "a.py", root / ".env", root / "sub/.env", home / "key"):
         file.write_text("x")
     (root / "keys").symlink_to(home)
+    for folder in (root / "linked", root / "many"):
+        folder.mkdir()
+    (root / "linked/key").symlink_to(home / "key")
+    for number in range(201):
+        (root / f"many/{number}").write_text("")
     stop = StopRequest()
     yield ToolContext(root, root, {"HOME": str(home)}, stop)
     stop.close()
@@ -108,7 +113,7 @@ def test_a_spelling_removes_the_file(tmp_path: Path, command: str) -> None:
         "git checkout -- '*.py'", "git diff --stat HEAD -- 'a b'",
         'git log -1 && echo "a $(git log) b"',
         "whoami; git add $(git ls-files)", "cat <<< x | git apply", "make >/dev/null </dev/null",
-        "cd ./sub; make",
+        "cd ./sub; make", "git log | grep '[a-z]'", "git ls-files | xargs -n1 git add",
     ],
 )  # fmt: skip
 def test_rules_cover_an_everyday_command(context: ToolContext, command: str) -> None:
@@ -118,7 +123,7 @@ def test_rules_cover_an_everyday_command(context: ToolContext, command: str) -> 
 @pytest.mark.parametrize(
     "command",
     [
-        "ls", "cat a.py", "echo hi", "cd sub", "rm x", "git status && rm x", "rm x | git apply",
+        "rm x", "git status && rm x", "rm x | git apply",
         "make; ./run", "./git status", "gitk", "npm tests", "npm install", "GIT status", "",
         # the program, or a part of the line, is not known
         "$x status", "g$x status", "git$x status", "`echo git` status", "$(echo git) status",
@@ -128,7 +133,9 @@ def test_rules_cover_an_everyday_command(context: ToolContext, command: str) -> 
         "git status; printf -v 'a[$(rm x)]' y", "git log ${!x}", "git status; read x",
         "git log $[1+1]",
         "git commit -F - <<E\n`rm x`\nE", "git status; alias x=y", "git status \\", "git 'x",
-        "git status; {git,log}", "git\u00a0status", "git status\r", "git log ~root/x; cat ~root/x",
+        "git status; {git,log}", "x='-c a=b'; git $x status", "x=output=y; git log --$x",
+        'x=output=y; git log "--$x"', "timeout $x make", "time -o x make",
+        "git\u00a0status", "git status\r", "git log ~root/x; cat ~root/x",
         # what a program does goes by the environment
         "PATH=. git status", "PATH=.; git status", "GIT_PAGER=x git log",
         "export PATH=.; git status",
@@ -154,12 +161,61 @@ def test_rules_cover_an_everyday_command(context: ToolContext, command: str) -> 
         "git log | awk 'BEGIN{system(\"x\")}'", "git log | uniq - x",
         "git log | grep -f /etc/passwd",
         "git log | jq -f x", "git ls-files | wc --files0-from=-", "git log | sort $x",
-        "git log | sort *",
+        "git log | sort *", "git log | sort -*",
         "make; cat /*/*/*/*/*/x", f"make; uniq {'-' * 50} x",
     ],
 )  # fmt: skip
 def test_rules_cover_nothing_else(context: ToolContext, command: str) -> None:
     assert decide(context, command).answer == "ask"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls", "ls -la sub", "cat a.py", "cat sub/../a.py | head -3", "echo hi", "cd sub && ls -a",
+        "grep -rn x . | head", "grep -n '[a-z]*' a.py", "rg -n x sub 2>/dev/null", "head *.py",
+        "find . -name '*.py' -type f | sort | wc -l", "sed -n 1,3p a.py", "wc -l < a.py",
+        "[ -f a.py ] && echo yes", "command -v git", "diff a.py .env",
+    ],
+)  # fmt: skip
+def test_a_command_that_only_reads_in_the_project_needs_no_rule(
+    context: ToolContext, command: str
+) -> None:
+    for mode in ("ask", "accept-edits", "plan"):
+        assert decide(context, command, mode, allow=()) == Decision("allow")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat ../x", "ls ~", "cat *", "cat keys/key", "cat < ~/key", "cd keys && ls",
+        "cd .. && cat x",
+        "head k*/*", "echo ~/*", "echo /etc/*", "cat many/*", "grep -R x .", "rg -L x",
+        "grep --dereference x .", "find -L . -name key", "find / -name x", "find keys/ -name x",
+        "find . -delete", "find * -name x", "sort -* a.py", "diff . keys", "diff -r . sub",
+        "diff linked sub", "rg --pre x y", "rg x ~", "cat a.py > b", "ls; make", "make",
+        "ls $x", "A=b ls", "./ls", "xargs cat", "cat a.py | sh", "date -s x", "command make",
+    ],
+)  # fmt: skip
+def test_what_may_do_more_than_to_read_in_the_project_needs_a_rule(
+    context: ToolContext, command: str
+) -> None:
+    assert decide(context, command, allow=()).answer == "ask"
+    assert decide(context, command, "plan", allow=EVERYDAY).answer == "deny"
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("ls -a", "allow"), ("cat a.py | grep x", "allow"), ("find . -name .env", "allow"),
+        ("cat .env", "deny"), ("diff . sub", "deny"),
+        ("grep -nr x .", "ask"), ("rg x", "ask"), ("diff a.py sub/a.py", "ask"),
+    ],
+)  # fmt: skip
+def test_a_rule_that_denies_reading_holds_without_a_rule_that_allows(
+    context: ToolContext, command: str, answer: str
+) -> None:
+    assert decide(context, command, allow=(), deny=("Read(.env)",)).answer == answer
 
 
 @pytest.mark.parametrize(
@@ -190,7 +246,7 @@ def test_a_rule_has_to_name_an_option_that_runs_or_writes(
 ) -> None:
     assert decide(context, command, allow=("git *",)).answer == "ask"
     assert decide(context, command, allow=("git *", command)).answer == "allow"
-    assert option in find_risks(command.split())
+    assert option in find_risks(read_command_line(command).commands[0])
 
 
 @pytest.mark.parametrize(

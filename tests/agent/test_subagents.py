@@ -142,10 +142,10 @@ def test_agents_of_one_reply_work_at_the_same_time(tmp_path: Path) -> None:
 def test_a_question_of_an_agent_reaches_the_person(tmp_path: Path) -> None:
     def reply(request: ModelRequest) -> list[ReplyEvent]:
         if first_prompt(request) == "list":
-            return run_tool("Bash", "ls") if len(request.messages) == 1 else say("Listed.")
+            return run_tool("Bash", "make") if len(request.messages) == 1 else say("Listed.")
         return delegate({"prompt": "list"}) if len(request.messages) == 1 else say("Done.")
 
-    for choice, text in (("once", "ls!"), ("no", "not allowed: not now")):
+    for choice, text in (("once", "make!"), ("no", "not allowed: not now")):
         family = Family(tmp_path, reply, "ask")
         answer = Answer("once") if choice == "once" else Answer("no", "not now")
         events = family.work(answer=answer)

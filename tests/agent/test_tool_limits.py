@@ -42,6 +42,8 @@ def decide(
         (["Bash"], "Bash", "ls", True),
         (["Bash(git:*)"], "Bash", "git status", True),
         (["Bash(git *)"], "Bash", "rm x", False),
+        (["Bash(*)"], "Bash", "rm x", True),
+        (["Read"], "Bash", "ls", False),
         (["Edit(docs/**)"], "Edit", "docs/a.md", True),
         (["Edit(docs/**)"], "Edit", "src/a.md", False),
         (["TodoWrite", "mcp__a__b", "WebFetch(*)"], "WebFetch", "https://a.example", False),
