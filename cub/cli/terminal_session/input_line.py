@@ -133,7 +133,8 @@ def _bind_keys(change_mode: Callable[[], None]) -> KeyBindings:
     @keys.add("enter", filter=is_input)
     def _accept(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
-        if buffer.complete_state and buffer.complete_state.current_completion:
+        is_chosen = buffer.complete_state and buffer.complete_state.current_completion
+        if is_chosen and not buffer.text.startswith("/"):  # text may follow a file
             buffer.complete_state = None
         elif buffer.document.current_line_before_cursor.endswith("\\"):
             buffer.delete_before_cursor()

@@ -61,17 +61,18 @@ def work_on_task(state: TerminalState, words: str) -> None:
     own = tuple(check for check in record.get("checks") or () if check.strip())
     checks = _make_checks(state, own)
     print_task_result(stores, claim_task(stores, built.task), "Claimed", json=False)
+    title = f"/task {built.task}: {record.get('title') or ''}"
     if checks:
-        _work_with_checks(state, built.prompt.text, checks)
+        _work_with_checks(state, built.prompt.text, title, checks)
     else:
-        state.work_on(built.prompt.text)
+        state.work_on(built.prompt.text, title=title)
     task = state.open_stores().backend.read_tasks()[built.task]
     output.print_message(f"{task.id} is {task.status.replace('_', ' ')}.")
     if not task.is_closed:
         output.print_hint(f"`!cub task close {task.id}` closes it")
 
 
-def _work_with_checks(state: TerminalState, prompt: str, checks: SessionChecks) -> None:
+def _work_with_checks(state: TerminalState, prompt: str, title: str, checks: SessionChecks) -> None:
     """Have the agent work on a prompt, and compare the checks with what they said before."""
     before = state.session.toolbox.before_change
     with state.start_work().open_child() as stop:
@@ -80,7 +81,7 @@ def _work_with_checks(state: TerminalState, prompt: str, checks: SessionChecks) 
             state.session.toolbox, before_change=checks.wait_for_baseline
         )
         try:
-            end = state.work_on(prompt)
+            end = state.work_on(prompt, title=title)
             if end and end.reason == "end_turn":
                 output.print_line()
                 _run_checks(state, checks)

@@ -66,15 +66,20 @@ class TerminalState:
             self.surroundings.stop.reset()
         return self.surroundings.stop
 
-    def work_on(self, prompt: str, invocation: SkillInvocation | None = None) -> SessionEnd | None:
-        """Have the agent work on a prompt, with all that was attached; return how that ended."""
+    def work_on(
+        self, prompt: str, invocation: SkillInvocation | None = None, title: str = ""
+    ) -> SessionEnd | None:
+        """Have the agent work on a prompt, with all that was attached; return how that ended.
+
+        A session that begins with it is listed by the `title`, or else by the prompt.
+        """
         stop = self.start_work()
         text = "\n\n".join([prompt, *self.attachments])
         self.attachments.clear()
         self.prompts.append(text)
         events = self.prepared.work_on(text, invocation)
         if self.recorder is None:
-            self.open_recorder("", prompt, is_saved=not self.options.no_save)
+            self.open_recorder("", title or prompt, is_saved=not self.options.no_save)
         if self.recorder:
             events = self.recorder.record(events)
         save_rule = partial(add_allowed_rule, self.prepared.root)

@@ -46,6 +46,8 @@ def test_a_task_is_claimed_and_its_checks_decide(
     assert "These fail:\n\n`grep -q 2 bread.py`" in state.attachments[0]
     tasks = open_stores(Project.load(bakery), "me").backend.read_tasks()
     assert tasks[key].status == "in_progress"
+    enter("/sessions")
+    assert f"/task {key}: Bake more bread" in capsys.readouterr().out
     for words in ("", " nothing"):
         with pytest.raises(CubError):
             enter(f"/task{words}")

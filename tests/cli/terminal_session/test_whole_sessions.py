@@ -186,7 +186,7 @@ def test_commands_and_files_are_completed(bakery: Path, home: Path) -> None:
         session.wait_for_prompt()
         session.type("/stat")
         session.wait_for("show the models, permissions")
-        session.type("\t\r\r")
+        session.type("\t\r")
         session.wait_for("scripted/replies.yaml")
         session.wait_for_prompt()
         session.type("Look at @bre")
