@@ -6,7 +6,7 @@ of `cub run`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Thread
@@ -17,7 +17,8 @@ from cub.actions.run.check_comparison import CheckComparison, compare_check
 from cub.actions.run.check_runner import CheckResult, lacks_needed_program, read_check_result
 from cub.actions.run.verdict import describe_failed_check
 from cub.actions.tasks.current_attempt import build_environment
-from cub.agent.gate import JUDGES, CheckReport, Gate
+from cub.agent.events import GateCheck, GateStart
+from cub.agent.gate import JUDGES, Gate
 from cub.agent.loop import AgentSession
 from cub.agent.tools.tool import ToolContext
 from cub.checks.terminal_text import to_plain_text
@@ -97,29 +98,37 @@ class SessionChecks:
             stop.request()
             thread.join()
 
-    def wait_for_baseline(self, stop: StopRequest) -> None:
-        """Wait until it is known what the checks say of the files as they were."""
-        while self._baseline and self._baseline[0].is_alive() and not stop.is_requested:
-            self._baseline[0].join(_POLL_SECONDS)
+    def wait_for_baseline(
+        self, stop: StopRequest, send: Callable[[GateStart], None] = lambda _: None
+    ) -> None:
+        """Wait until it is known what the checks say of the files as they were.
 
-    def run_checks(self, stop: StopRequest) -> list[CheckReport]:
-        """Run all checks on the files as they are now, and return what they say of the work."""
+        `send` gets an event if that takes time.
+        """
+        thread = self._baseline[0] if self._baseline else None
+        if thread and thread.is_alive():
+            send(GateStart(0, 0))
+        while thread and thread.is_alive() and not stop.is_requested:
+            thread.join(_POLL_SECONDS)
+
+    def run_checks(self, stop: StopRequest) -> Iterator[GateCheck]:
+        """Run all checks on the files as they are now, and yield what each says of the work."""
         self.wait_for_baseline(stop)
-        return [
-            _report_check(
-                compare_check(
-                    self._run_check(command, stop),
-                    self._before.get(command),
-                    is_own=command in self.own,
-                )
-            )
-            for command in self.commands
-            if not stop.is_requested
-        ]
+        for check in self._iter_results(stop):
+            before, is_own = self._before.get(check.command), check.command in self.own
+            yield _report_check(compare_check(check, before, is_own=is_own))
 
     def _run_baseline(self, stop: StopRequest) -> None:
+        for check in self._iter_results(stop):
+            self._before[check.command] = check
+
+    def _iter_results(self, stop: StopRequest) -> Iterator[CheckResult]:
+        """Yield what each check says; a stop ends the one that runs, so it says nothing."""
         for command in self.commands:
-            self._before[command] = self._run_check(command, stop)
+            check = self._run_check(command, stop)
+            if stop.is_requested:
+                return
+            yield check
 
     def _run_check(self, command: str, stop: StopRequest) -> CheckResult:
         process = make_shell_command(command, self.folder, self.environ)
@@ -130,18 +139,23 @@ class SessionChecks:
         return replace(result, lacks_program=lacks)
 
 
-def _report_check(comparison: CheckComparison) -> CheckReport:
+def _report_check(comparison: CheckComparison) -> GateCheck:
     """Return a check as a person and the model read it."""
     check = comparison.check
     repeats = comparison.is_own and comparison.repeats_baseline
     if comparison.is_ok:
         known = comparison.known_failure_count
         summary = f"{known} known failure{'s' * (known != 1)}, no new one" if known else ""
-        return CheckReport(check.command, is_ok=True, summary=summary)
+        return GateCheck(check.command, is_ok=True, summary=summary)
     lines = [f"{item.where}: {item.message}".rstrip(": ") for item in comparison.new]
-    return CheckReport(
+    if comparison.before and comparison.before.cause and not repeats:
+        summary = describe_failed_check(replace(comparison, before=None), repeats=False)
+        summary += "; whether it failed before is not known, as it did not end in time then"
+    else:
+        summary = describe_failed_check(comparison, repeats=repeats)
+    return GateCheck(
         check.command,
         is_ok=False,
-        summary=describe_failed_check(comparison, repeats=repeats),
+        summary=summary,
         details="\n".join([*lines[:20], check.tail]),
     )

@@ -130,28 +130,36 @@ class SessionEnd(NamedTuple):
 
 
 class GateStart(NamedTuple):
-    """Say that a round of reviewing the end of the work begins, by how many judges."""
+    """Say that a round of reviewing the end of the work begins, by how many judges.
+
+    In round 0, a call waits for the checks of the files as they are before the first change.
+    """
 
     round: int
     judges: int
 
 
 class GateCheck(NamedTuple):
-    """Hold what a check of the project says: nothing is worse, or what is, in one line."""
+    """Hold what a check of the project says: nothing is worse, or what is, in one line and all."""
 
     command: str
     is_ok: bool
-    summary: str
+    summary: str = ""
+    details: str = ""
 
 
 class GateVerdict(NamedTuple):
-    """Hold what a judge says; None for `is_complete` if it gave no verdict, for this reason."""
+    """Hold what a judge says; None for `is_complete` if it gave no verdict, for this reason.
+
+    `suggestions` say what is left to do.
+    """
 
     judge: str
     is_complete: bool | None
     reasoning: str
     usage: TokenUsage = TokenUsage()
     usd: float | None = None
+    suggestions: tuple[str, ...] = ()
 
 
 class GateEnd(NamedTuple):
@@ -170,7 +178,7 @@ class SubagentEvent(NamedTuple):
 
 
 # What a tool may have to show while it runs.
-ToolEvent = SubagentEvent | Question
+ToolEvent = SubagentEvent | Question | GateStart
 SessionEvent = (
     TextDelta | ReasoningDelta | ReasoningBlock | ReplyText | RequestRetry | ToolStart | Question
     | ToolEnd | SubagentEvent | TurnEnd | GateStart | GateCheck | GateVerdict | GateEnd | Compaction

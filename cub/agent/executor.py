@@ -21,7 +21,15 @@ from threading import Thread
 from typing import Protocol
 
 from cub.agent.conversation import ImageBlock, TextBlock, ToolCall, ToolResult
-from cub.agent.events import Answer, Question, ResultSource, ToolEnd, ToolEvent, ToolStart
+from cub.agent.events import (
+    Answer,
+    GateStart,
+    Question,
+    ResultSource,
+    ToolEnd,
+    ToolEvent,
+    ToolStart,
+)
 from cub.agent.explore_cache import CacheKey, ExploreCache
 from cub.agent.permission_rules import parse_rule
 from cub.agent.permissions import Decision, Permissions
@@ -57,7 +65,8 @@ class PathRules(Protocol):
 class Toolbox:
     """Hold the tools of a session, by name, and all that decides whether and how they run.
 
-    `before_change` is called in the thread of each call that may change something, and may wait.
+    `before_change` is called in the thread of each call that may change something, and may wait; it
+    takes the call's `send`.
     """
 
     tools: Mapping[str, Tool]
@@ -65,7 +74,7 @@ class Toolbox:
     permissions: Permissions
     cache: ExploreCache
     rules: PathRules
-    before_change: Callable[[StopRequest], None] = lambda _: None
+    before_change: Callable[[StopRequest, Callable[[GateStart], None]], None] = lambda *_: None
 
     def forget_results(self) -> None:
         """Note that the model no longer has the results of its calls before it."""
@@ -278,7 +287,7 @@ class CallBatch:
         assert job.execute is not None
         context = self.toolbox.context
         if not job.is_concurrent:
-            self.toolbox.before_change(context.stop)
+            self.toolbox.before_change(context.stop, self._send_event)
             if context.stop.is_requested:
                 raise ToolError(_CANCELLED)
         return job.execute(replace(context, send=self._send_event))

@@ -7,7 +7,8 @@ at most three times.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -17,7 +18,7 @@ from typing import NamedTuple, Protocol
 from cub.agent.conversation import make_user_message
 from cub.agent.events import GateCheck, GateEnd, GateStart, GateVerdict, RequestRetry, SessionEvent
 from cub.agent.loop import AgentSession, ReviewResult
-from cub.agent.model import Model, ModelRequest, ReplyEnd, TextDelta
+from cub.agent.model import ModelRequest, ReplyEnd, TextDelta
 from cub.agent.retries import stream_with_retries
 from cub.agent.summaries import render_transcript
 from cub.json_values import get_text, parse_object
@@ -66,30 +67,11 @@ JUDGES = (
 )
 
 
-class CheckReport(NamedTuple):
-    """Hold what a check says of the work: whether nothing is worse, in one line, and in full."""
-
-    command: str
-    is_ok: bool
-    summary: str = ""
-    details: str = ""
-
-
 class Checks(Protocol):
     """Run the checks of a project."""
 
-    def run_checks(self, stop: StopRequest, /) -> Sequence[CheckReport]:
-        """Run them on the files as they are now."""
-
-
-class JudgeVerdict(NamedTuple):
-    """Hold what a judge says, None for `is_complete` if it gave no verdict, and what it used."""
-
-    judge: str
-    is_complete: bool | None
-    reasoning: str
-    suggestions: tuple[str, ...] = ()
-    usage: TokenUsage = TokenUsage()
+    def run_checks(self, stop: StopRequest, /) -> Iterable[GateCheck]:
+        """Run them one after the other on the files as they are now, until a stop."""
 
 
 @dataclass(slots=True)
@@ -113,12 +95,13 @@ class Gate:
         if not (self.checks or judges):
             return ReviewResult()
         yield GateStart(number, len(judges))
-        failing = yield from self._run_checks(session)
-        if failing or not judges:
-            verdicts: list[JudgeVerdict] = []
-        else:
-            verdicts = yield from self._ask_judges(session, prompt, judges)
-        if session.toolbox.context.stop.is_requested:
+        stop, failing = session.toolbox.context.stop, list[GateCheck]()
+        for check in self.checks.run_checks(stop) if self.checks else ():
+            yield check
+            failing += [] if check.is_ok else [check]
+        judges = () if failing else judges
+        verdicts = yield from self._ask_judges(session, prompt, judges)
+        if stop.is_requested:
             return ReviewResult()
         request = _describe_failing(failing, number) or _describe_verdicts(verdicts, number)
         yield GateEnd(number, not request, request)
@@ -126,56 +109,40 @@ class Gate:
             return ReviewResult(failure=f"after {MAX_ROUNDS} rounds: {failing[0].summary}")
         return ReviewResult(request=request)
 
-    def _run_checks(
-        self, session: AgentSession
-    ) -> Generator[SessionEvent, None, list[CheckReport]]:
-        """Run the checks, and return those that fail."""
-        reports = self.checks.run_checks(session.toolbox.context.stop) if self.checks else ()
-        for report in reports:
-            yield GateCheck(report.command, report.is_ok, report.summary)
-        return [report for report in reports if not report.is_ok]
-
     def _ask_judges(
         self, session: AgentSession, prompt: str, judges: Sequence[Judge]
-    ) -> Generator[SessionEvent, None, list[JudgeVerdict]]:
+    ) -> Generator[SessionEvent, None, list[GateVerdict]]:
         """Ask all judges at the same time; return the verdicts in their order."""
-        text = _render_work(session, prompt)
-        inbox, verdicts = SimpleQueue[JudgeVerdict](), dict[str, JudgeVerdict]()
+        text, inbox = _render_work(session, prompt), SimpleQueue[GateVerdict | None]()
+        late = f"no answer within {self.judge_seconds:g} s"
+        verdicts = {judge.name: GateVerdict(judge.name, None, late) for judge in judges}
+        missing, deadline = dict(verdicts), monotonic() + self.judge_seconds
         with session.toolbox.context.stop.open_child() as stop:
             for judge in judges:
-                arguments = (session.small_model, judge, text, stop, inbox)
+                arguments = (session, judge, text, stop, inbox)
                 Thread(target=_ask_judge, args=arguments, daemon=True).start()
-            deadline = monotonic() + self.judge_seconds
-            while len(verdicts) < len(judges) and not stop.is_requested:
-                verdict = _take_verdict(inbox, deadline - monotonic())
-                if verdict is None:
-                    break
-                verdicts[verdict.judge] = verdict
-                usd = session.budget.add_usage(session.small_model.name, verdict.usage)
-                yield GateVerdict(*verdict[:3], verdict.usage, usd)
+            with suppress(Empty), stop.notify(lambda: inbox.put(None)):
+                while missing and (verdict := inbox.get(timeout=max(0, deadline - monotonic()))):
+                    del missing[verdict.judge]
+                    verdicts[verdict.judge] = verdict
+                    yield verdict
+            if not stop.is_requested:
+                yield from missing.values()
             stop.request()  # a judge that is late is not heard
-        for judge in judges:
-            if judge.name not in verdicts:
-                late = f"no answer within {self.judge_seconds:g} s"
-                verdicts[judge.name] = JudgeVerdict(judge.name, None, late)
-                yield GateVerdict(judge.name, None, late)
-        return [verdicts[judge.name] for judge in judges]
-
-
-def _take_verdict(inbox: SimpleQueue[JudgeVerdict], seconds: float) -> JudgeVerdict | None:
-    try:
-        return inbox.get(timeout=max(0.0, seconds))
-    except Empty:
-        return None
+        return [*verdicts.values()]
 
 
 def _ask_judge(
-    model: Model, judge: Judge, text: str, stop: StopRequest, inbox: SimpleQueue[JudgeVerdict]
+    session: AgentSession,
+    judge: Judge,
+    text: str,
+    stop: StopRequest,
+    inbox: SimpleQueue[GateVerdict | None],
 ) -> None:
     """Put a judge's verdict into the inbox, in its thread; whatever happens becomes one."""
     system = _SYSTEM.format(aspect=judge.aspect)
     request = ModelRequest(system, (make_user_message(text),), (), _MAX_REPLY_TOKENS)
-    pieces, usage = list[str](), TokenUsage()
+    pieces, usage, model = list[str](), TokenUsage(), session.small_model
     try:
         for event in stream_with_retries(
             model, request, stop.wait, lambda: 0.5, max_retries=JUDGE_RETRIES
@@ -188,20 +155,21 @@ def _ask_judge(
                 pieces.clear()
         verdict = parse_verdict(judge.name, "".join(pieces))
     except Exception as error:  # noqa: BLE001 - it must not end the session
-        verdict = JudgeVerdict(judge.name, None, str(error))
-    inbox.put(verdict._replace(usage=usage))
+        verdict = GateVerdict(judge.name, None, str(error))
+    usd = session.budget.add_usage(model.name, usage)
+    inbox.put(verdict._replace(usage=usage, usd=usd))
 
 
-def parse_verdict(judge: str, text: str) -> JudgeVerdict:
+def parse_verdict(judge: str, text: str) -> GateVerdict:
     """Return the verdict in a reply: the JSON object in it, whatever is around it."""
     tree = parse_object(text[text.find("{") : text.rfind("}") + 1])
     is_complete = tree.get("isComplete")
     if not isinstance(is_complete, bool):
-        return JudgeVerdict(judge, None, "the reply has no verdict")
+        return GateVerdict(judge, None, "the reply has no verdict")
     suggestions = tree.get("refinementSuggestions")
     rows = suggestions if isinstance(suggestions, list) else []
     listed = tuple(row for row in rows if isinstance(row, str) and row.strip())
-    return JudgeVerdict(judge, is_complete, get_text(tree, "reasoning"), listed)
+    return GateVerdict(judge, is_complete, get_text(tree, "reasoning"), suggestions=listed)
 
 
 def _render_work(session: AgentSession, prompt: str) -> str:
@@ -211,7 +179,7 @@ def _render_work(session: AgentSession, prompt: str) -> str:
     return f"<request>\n{request}\n</request>\n\n<work>\n{work}\n</work>"
 
 
-def _describe_failing(failing: Sequence[CheckReport], number: int) -> str:
+def _describe_failing(failing: Sequence[GateCheck], number: int) -> str:
     """Return the message for failing checks; "" for none."""
     if not failing:
         return ""
@@ -223,7 +191,7 @@ def _describe_failing(failing: Sequence[CheckReport], number: int) -> str:
     )
 
 
-def _describe_verdicts(verdicts: Sequence[JudgeVerdict], number: int) -> str:
+def _describe_verdicts(verdicts: Sequence[GateVerdict], number: int) -> str:
     """Return the message of judges that are not satisfied; "" if more than half of them are."""
     voters = [verdict for verdict in verdicts if verdict.is_complete is not None]
     against = [verdict for verdict in voters if not verdict.is_complete]
@@ -239,7 +207,7 @@ def _describe_verdicts(verdicts: Sequence[JudgeVerdict], number: int) -> str:
     )
 
 
-def _format_verdict(verdict: JudgeVerdict) -> str:
+def _format_verdict(verdict: GateVerdict) -> str:
     lines = [f"**{verdict.judge}**: {verdict.reasoning}"]
     if verdict.suggestions:
         lines += ["Suggestions:", *(f"- {text}" for text in verdict.suggestions)]

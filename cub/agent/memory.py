@@ -33,31 +33,24 @@ class Memory:
     root: Path
     instructions: str = ""
     warnings: list[PlanWarning] = field(default_factory=list)
-    _waiting: list[RuleChoice] = field(default_factory=list)
+    _rules: tuple[RuleChoice, ...] = ()  # that are for some paths
     _take: Callable[[RuleChoice], str] = lambda _: ""
-    _given: list[tuple[RuleFile, str]] = field(default_factory=list)  # with their texts
-    _lost: list[tuple[RuleFile, str]] = field(default_factory=list)
+    _given: set[str] = field(default_factory=set)  # names of those that the model has
 
     def take_rules(self, path: Path) -> str:
         """Return the rules for a file that the model does not have; "" if there are none."""
-        matching = [choice for choice in self._waiting if _is_for(choice.rule, path, self.root)]
-        self._waiting = [choice for choice in self._waiting if choice not in matching]
-        again = [row for row in self._lost if _is_for(row[0], path, self.root)]
-        self._lost = [row for row in self._lost if row not in again]
-        rows = [*again, *((choice.rule, self._take(choice)) for choice in matching)]
-        self._given += rows
-        return "\n\n".join(text for _, text in rows if text)
+        waiting = [choice for choice in self._rules if choice.rule.name not in self._given]
+        matching = [choice for choice in waiting if _is_for(choice.rule, path, self.root)]
+        self._given.update(choice.rule.name for choice in matching)
+        return "\n\n".join(filter(None, map(self._take, matching)))
 
     def restore_rules(self) -> None:
         """Let all rules be taken again: the model has lost what it was given."""
-        self._lost += self._given
-        self._given = []
+        self._given.clear()
 
     def copy(self) -> Memory:
         """Return the rules for a model that has none of them yet."""
-        return replace(
-            self, _waiting=[*self._waiting], _given=[], _lost=[*self._lost, *self._given]
-        )
+        return replace(self, _given=set())
 
 
 def load_memory(reader: TextReader) -> Memory:
@@ -85,7 +78,7 @@ def load_memory(reader: TextReader) -> Memory:
         return f'<instructions file="{rule.name}">\n{text}\n</instructions>' if text else ""
 
     choices = sorted(plan.choices, key=lambda choice: _rank(choice.rule))
-    waiting = [c for c in choices if not c.reason and list_patterns(c.rule.text.fields)]
+    waiting = tuple(c for c in choices if not c.reason and list_patterns(c.rule.text.fields))
     texts = [take(choice) for choice in choices if choice not in waiting]
     instructions = "\n\n".join(filter(None, texts))
     warnings = list(dict.fromkeys([*plan.warnings, *collector.warnings]))

@@ -18,6 +18,7 @@ from cub.agent.agent_types import GENERAL_PURPOSE, AgentType
 from cub.agent.events import (
     Answer,
     Compaction,
+    GateStart,
     Question,
     RequestRetry,
     SessionEnd,
@@ -197,7 +198,11 @@ class Subagents:
         if isinstance(event, Question):
             words = f"{event.reason}, and a background agent can't ask the user"
             event.answer(Answer("no", words))
-        elif isinstance(event.event, ToolEnd) and event.event.source == "denied":
+        elif (
+            isinstance(event, SubagentEvent)
+            and isinstance(event.event, ToolEnd)
+            and event.event.source == "denied"
+        ):
             self._denied.append(event)
 
 
@@ -222,7 +227,7 @@ def _follow_session(
                 return event
             case Question():
                 send(event._replace(reason=f"{run.name}: {event.reason}"))
-            case SubagentEvent():
+            case SubagentEvent() | GateStart():
                 send(event)
             case RequestRetry() | ToolStart() | ToolEnd() | TurnEnd() | Compaction():
                 run.activity = event.summary if isinstance(event, ToolStart) else run.activity

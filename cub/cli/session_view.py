@@ -13,6 +13,8 @@ from cub.agent.events import (
     CacheStatistics,
     Compaction,
     GateCheck,
+    GateEnd,
+    GateStart,
     GateVerdict,
     Question,
     ReplyText,
@@ -56,6 +58,7 @@ class SessionView:
         self._spinner = Spinner()
         self._asked_ids = set[str]()  # a person has seen the change of these calls
         self._started: list[ToolStart] = []  # calls that run
+        self._doing = "thinking"  # while there is none
         self._shows_text: bool | None = None  # what was printed last; None before anything
         self._last_id = ""  # of the call that was printed last
         has_styles = output.has_color() and sys.stdout.isatty()
@@ -66,6 +69,7 @@ class SessionView:
         """Show inside the context that something goes on, as long as nothing else is shown."""
         self._markdown.width = get_width(sys.stdout)
         self._started.clear()
+        self._doing = "thinking"
         self._shows_text = None
         with self._spinner.open():
             self._spinner.show("thinking")
@@ -83,6 +87,10 @@ class SessionView:
                 self._started.append(event)
             case Question():
                 self._asked_ids.add(event.call.id)
+            case GateStart() if event.round:
+                self._doing = "reviewing the work"
+            case GateEnd():
+                self._doing = "thinking"
             case ToolEnd():
                 self._started = [one for one in self._started if one.call.id != event.call.id]
         for line in self._describe(event):
@@ -98,7 +106,7 @@ class SessionView:
 
     def resume(self) -> None:
         """Show what goes on, after an event or an answer."""
-        self._spinner.show(self._started[-1].summary if self._started else "thinking")
+        self._spinner.show(self._started[-1].summary if self._started else self._doing)
 
     def print_message(self, text: str) -> None:
         """Print a line to stderr."""
@@ -136,6 +144,8 @@ class SessionView:
             case Compaction(kind="auto" | "cut" as kind):
                 word = "summarized" if kind == "auto" else "shortened"
                 yield f"{word}: {event.tokens_before:,} -> {event.tokens_after:,} tokens"
+            case GateStart(round=0):
+                yield "waiting for the project's checks, which run before the first change"
             case GateCheck() | GateVerdict():
                 yield _describe_review(event)
             case _ if self._is_debug:

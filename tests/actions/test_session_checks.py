@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from cub.actions.session_checks import SessionChecks
+from cub.agent.events import GateStart
 from cub.processes.command import StopRequest, TimeLimits
 
 # Prints a failing test for each line of the file, as pytest does, and fails if there is one.
@@ -78,4 +80,32 @@ def test_a_stop_ends_the_checks(tmp_path: Path, stop: StopRequest) -> None:
     stop.request()
     checks.start_baseline(stop)
     checks.end_baseline()
-    assert checks.run_checks(stop) == []
+    assert [*checks.run_checks(stop)] == []
+
+
+def test_a_check_that_a_stop_ends_says_nothing(tmp_path: Path, stop: StopRequest) -> None:
+    checks = SessionChecks(("sleep 60",), tmp_path, {}, TimeLimits(None, None))
+    timer = threading.Timer(0.2, stop.request)
+    timer.start()
+    assert [*checks.run_checks(stop)] == []
+    timer.join()
+
+
+def test_a_check_that_did_not_end_before_says_that_nothing_is_known(
+    tmp_path: Path, stop: StopRequest
+) -> None:
+    (tmp_path / "check.py").write_text(SCRIPT)
+    command = f"test -e failing || sleep 60; {sys.executable} check.py"
+    checks = SessionChecks((command,), tmp_path, {}, TimeLimits(2, None))
+    checks.start_baseline(stop)
+    waits = list[GateStart]()
+    checks.wait_for_baseline(stop, waits.append)
+    assert waits == [GateStart(0, 0)]
+    checks.wait_for_baseline(stop, waits.append)
+    assert len(waits) == 1
+    (tmp_path / "failing").write_text("x")
+    (report,) = checks.run_checks(stop)
+    assert report.summary == (
+        "test_a.py::x: assert x; whether it failed before is not known, as it did not end in "
+        "time then"
+    )

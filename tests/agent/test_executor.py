@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cub.agent.conversation import ToolCall
-from cub.agent.events import Answer, Question, SubagentEvent, ToolEnd, ToolEvent, ToolStart
+from cub.agent.events import Answer, Question, ToolEnd, ToolEvent, ToolStart
 from cub.agent.executor import MAX_CONCURRENT, CallBatch, CallStep, Toolbox
 from cub.agent.permission_rules import parse_rule
 from cub.agent.tools.bash import BASH
@@ -66,7 +66,7 @@ class Batch:
         return [
             ("start " if isinstance(event, ToolStart) else "end ") + event.call.id
             for event in self.events
-            if not isinstance(event, Question | SubagentEvent)
+            if isinstance(event, ToolStart | ToolEnd)
         ]
 
 
@@ -312,7 +312,7 @@ def test_a_change_that_waits_is_not_made_after_a_stop(tmp_path: Path) -> None:
     write = Gate()
     write.opened.set()
     toolbox = make_toolbox(tmp_path, [make_tool("Write", write.run, "edit")])
-    toolbox = replace(toolbox, before_change=lambda stop: stop.request())
+    toolbox = replace(toolbox, before_change=lambda stop, _: stop.request())
     batch = Batch(toolbox)
     batch.add("Write", "a")
     assert batch.finish()[0].startswith("error: This call was cancelled")
@@ -321,7 +321,7 @@ def test_a_change_that_waits_is_not_made_after_a_stop(tmp_path: Path) -> None:
 
 def test_agents_start_before_the_first_change_may_be_made(tmp_path: Path) -> None:
     toolbox = make_toolbox(tmp_path, [make_tool("Task", echo, "agent")])
-    toolbox = replace(toolbox, before_change=lambda _: pytest.fail("a change was announced"))
+    toolbox = replace(toolbox, before_change=lambda *_: pytest.fail("a change was announced"))
     batch = Batch(toolbox)
     batch.add("Task", "look")
     assert batch.finish() == ["look!"]

@@ -14,7 +14,7 @@ from cub.agent.events import (
     SessionEnd,
     SessionEvent,
 )
-from cub.agent.gate import JUDGES, CheckReport, Gate, JudgeVerdict, parse_verdict
+from cub.agent.gate import JUDGES, Gate, parse_verdict
 from cub.agent.loop import AgentSession
 from cub.agent.model import ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
 from cub.processes.command import StopRequest
@@ -33,8 +33,8 @@ from tests.agent.doubles import (
 TIMEOUT = 20
 YES = '{"isComplete": true, "reasoning": "Fine.", "refinementSuggestions": []}'
 NO = '{"isComplete": false, "reasoning": "A bug.", "refinementSuggestions": ["Mend it."]}'
-OK = CheckReport("pytest", is_ok=True)
-RED = CheckReport("pytest", is_ok=False, summary="t.py::test_a: 1 != 2", details="FAILED t.py")
+OK = GateCheck("pytest", is_ok=True)
+RED = GateCheck("pytest", is_ok=False, summary="t.py::test_a: 1 != 2", details="FAILED t.py")
 
 
 @pytest.fixture(autouse=True)
@@ -46,10 +46,10 @@ def _close_stops() -> Iterator[None]:
 class FakeChecks:
     """Checks that say what is next in a list, and then that all is well."""
 
-    def __init__(self, *rounds: CheckReport) -> None:
+    def __init__(self, *rounds: GateCheck) -> None:
         self.rounds = [*rounds]
 
-    def run_checks(self, _: StopRequest) -> Sequence[CheckReport]:
+    def run_checks(self, _: StopRequest) -> Sequence[GateCheck]:
         return [self.rounds.pop(0)] if self.rounds else [OK]
 
 
@@ -65,6 +65,7 @@ class Panel:
         (answer,) = (text for aspect, text in self.answers.items() if aspect in request.system)
         if answer == "silent":
             self.silence.wait(TIMEOUT)
+            self.silence.set()
         if answer in ("silent", "error"):
             raise ModelError("no such model", "request", status=400)
         return [TextDelta(answer), ReplyEnd("end_turn", TokenUsage(10, 1))]
@@ -202,24 +203,26 @@ def test_a_stop_ends_a_review(tmp_path: Path) -> None:
         events.append(event)
         if isinstance(event, GateStart):
             threading.Timer(0.05, stop.request).start()
+    assert not panel.silence.is_set()  # no judge has ended the wait
     panel.silence.set()
     end = events[-1]
     assert isinstance(end, SessionEnd)
     assert end.reason == "cancelled"
+    assert not [event for event in events if isinstance(event, GateVerdict)]
 
 
 @pytest.mark.parametrize(
     ("text", "verdict"),
     [
-        (YES, JudgeVerdict("j", True, "Fine.")),
-        (f"```json\n{NO}\n```", JudgeVerdict("j", False, "A bug.", ("Mend it.",))),
-        ('{"isComplete": false}', JudgeVerdict("j", False, "")),
-        ('{"isComplete": "true"}', JudgeVerdict("j", None, "the reply has no verdict")),
+        (YES, GateVerdict("j", True, "Fine.")),
+        (f"```json\n{NO}\n```", GateVerdict("j", False, "A bug.", suggestions=("Mend it.",))),
+        ('{"isComplete": false}', GateVerdict("j", False, "")),
+        ('{"isComplete": "true"}', GateVerdict("j", None, "the reply has no verdict")),
         ('{"isComplete": true, "refinementSuggestions": [1, " ", "x"]}',
-         JudgeVerdict("j", True, "", ("x",))),
-        ("", JudgeVerdict("j", None, "the reply has no verdict")),
-        ("}{", JudgeVerdict("j", None, "the reply has no verdict")),
+         GateVerdict("j", True, "", suggestions=("x",))),
+        ("", GateVerdict("j", None, "the reply has no verdict")),
+        ("}{", GateVerdict("j", None, "the reply has no verdict")),
     ],
 )  # fmt: skip
-def test_a_verdict_is_found_in_a_reply(text: str, verdict: JudgeVerdict) -> None:
+def test_a_verdict_is_found_in_a_reply(text: str, verdict: GateVerdict) -> None:
     assert parse_verdict("j", text) == verdict

@@ -127,7 +127,7 @@ def _run_checks(state: TerminalState, checks: SessionChecks) -> None:
     stop = state.start_work()
     with state.view.follow():
         state.view.show_progress("checks")
-        reports = checks.run_checks(stop)
+        reports = [*checks.run_checks(stop)]
     failing = [report for report in reports if not report.is_ok]
     for report in reports:
         word = add_style("passed", "green") if report.is_ok else add_style("failed", "red")
