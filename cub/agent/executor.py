@@ -44,7 +44,7 @@ from cub.text import cut_middle, describe_os_error
 
 MAX_CONCURRENT = 8
 _MAX_SUMMARY_CHARS = 200
-_MAX_ASKED_CHARS = 4_000
+_MAX_ASKED_CHARS = 20_000  # what a person can scroll through
 _CANCELLED = "This call was cancelled by the user before it was finished."
 
 

@@ -265,9 +265,9 @@ def test_cancelling_ends_a_question_and_its_answer_comes_too_late(asking: Batch)
 
 
 def test_a_person_is_asked_about_the_whole_of_a_call(asking: Batch) -> None:
-    command = "echo " + "x" * 300 + "\nrm -r ~"
+    command = "cat > notes <<'END'\n" + "a line of a file\n" * 1_000 + "END\nrm -r ~"
     asking.add("Bash", command)
-    asking.add("Bash", "x" * 5_000)
+    asking.add("Bash", "x" * 20_001)
     asking.end_reply()
     (question,) = asking.take_questions()
     assert question.text == command
