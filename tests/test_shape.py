@@ -21,8 +21,8 @@ MAX_MODULES = {
     "cub": 11,
     "cub.actions": 102,
     # Compaction is four ideas: the window, old results, summaries, and what is done when. MCP is
-    # six: configuration, process, HTTP, one connection, all of them, and their tools.
-    "cub.agent": 72,
+    # four: configuration, transports, connections, and tools.
+    "cub.agent": 70,
     "cub.checks": 17,
     # With the session at the terminal: its input, its commands, and what both it and -p show.
     "cub.cli": 75,

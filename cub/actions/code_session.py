@@ -189,8 +189,14 @@ def _add_companions(plan: _SessionPlan, session: AgentSession) -> PreparedSessio
     """Add what works beside a session: servers, sub-agents, skills, and reviews of its end."""
     values, surroundings = plan.values, plan.surroundings
     stop = _choose_background_stop(session, surroundings)
-    denied = session.toolbox.permissions.deny
-    found = find_servers(plan.stores, plan.options, surroundings.environ, denied, values)
+    found = find_servers(
+        plan.stores,
+        plan.options,
+        surroundings.environ,
+        session.toolbox.permissions,
+        values,
+        can_ask=surroundings.has_terminal,
+    )
     list_servers = add_servers(session, found, parse_seconds(values["code.mcp.timeout"]))
     settings = SubagentSettings(
         (*BUILT_IN_AGENTS, *load_agent_types(plan.reader)),

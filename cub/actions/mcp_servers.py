@@ -3,13 +3,12 @@
 --mcp-config FILE             | a name that comes first counts
 ~/.claude.json, this project  |
 .mcp.json, if it is trusted   |
-mcp.json beside config.yaml   |
 ~/.claude.json                v
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,30 +18,32 @@ from cub.actions.command_options import CodeOptions
 from cub.actions.tasks.stores import Stores
 from cub.agent.loop import AgentSession
 from cub.agent.mcp.server_config import (
+    SERVERS_HINT,
     McpServerConfig,
+    ServerFile,
     ServerStatus,
     ServerSurroundings,
     make_server_prefix,
-    parse_server_object,
+    parse_server_file,
     parse_servers,
 )
-from cub.agent.permission_rules import PermissionRule
+from cub.agent.permissions import Permissions
 from cub.agent.tools.command_environment import remove_secrets
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files.single_file import read_single_file
 from cub.installation import find_installation
-from cub.json_values import JsonObject, get_object
-from cub.project.config_layers import abbreviate_home, get_user_config_path
+from cub.json_values import get_object
+from cub.project.config_layers import abbreviate_home
 from cub.project.executable_config import AgentFile
 from cub.project.project import find_home
 from cub.project.trust_store import load_trust
 from cub.text import join_first
 
 PROJECT_FILE = ".mcp.json"
-USER_FILE = "mcp.json"
 _CLAUDE_FILE = ".claude.json"
 _ENABLED = "code.mcp.enabled"
+_NOT_ALLOWED = "no rule allows their calls and there is no terminal to ask on"
 
 
 class FoundServers(NamedTuple):
@@ -52,39 +53,41 @@ class FoundServers(NamedTuple):
     skipped: list[ServerStatus]
     warnings: list[PlanWarning]
 
-
-class _ServerSource(NamedTuple):
-    """Hold an object with `mcpServers`, and the file that it is from."""
-
-    tree: JsonObject
-    data: bytes
-    path: str
+    def skip(self, name: str, where: str, reason: str) -> None:
+        """Note that a server is not started."""
+        self.skipped.append(ServerStatus(name, where, "skipped", reason=reason))
 
 
 def find_servers(
     stores: Stores,
     options: CodeOptions,
     environ: Mapping[str, str],
-    deny: Iterable[PermissionRule],
+    permissions: Permissions,
     values: Mapping[str, Any],
+    *,
+    can_ask: bool,
 ) -> FoundServers:
-    """Return the servers of a session; a rule that denies all tools of one denies its start.
+    """Return the servers of a session, without those whose every call would be denied.
 
-    Raises CubError for a file of `--mcp-config` that can't be read; others become warnings.
+    `can_ask` tells whether a person can allow calls. Raises CubError for a file of `--mcp-config`
+    that can't be read; others become warnings.
     """
-    found = FoundServers([], [], [])
-    configs: dict[str, McpServerConfig] = {}
-    for source in _iter_sources(stores, options, environ, found) if values[_ENABLED] else ():
-        servers = parse_servers(source.tree, source.data, source.path, environ)
-        for name, config in servers.configs.items():
-            configs.setdefault(name, config)
-        found.warnings.extend(servers.warnings)
-    denied = {rule.tool for rule in deny if not rule.pattern}
+    found, configs = FoundServers([], [], []), dict[str, McpServerConfig]()
+    for file in _iter_files(stores, options, environ, found) if values[_ENABLED] else ():
+        for row in parse_servers(file, environ):
+            if isinstance(row, McpServerConfig):
+                configs.setdefault(row.name, row)
+            else:
+                found.warnings.append(row)
     for config in configs.values():
-        if make_server_prefix(config.name) in denied:
-            found.skipped.append(_skip(config.name, config.where, "a permission rule denies it"))
+        if reason := _explain_denial(config, permissions, can_ask=can_ask):
+            found.skip(config.name, config.where, reason)
         else:
             found.configs.append(config)
+    if unusable := [row.name for row in found.skipped if row.reason == _NOT_ALLOWED]:
+        message = f"MCP servers are not started, because {_NOT_ALLOWED}: {join_first(unusable)}"
+        hint = "allow a server, such as with `--allow mcp__SERVER`"
+        found.warnings.append(PlanWarning(message, hint=hint))
     if found.configs and find_spec("mcp") is None:
         names = join_first([one.name for one in found.configs])
         hint = f"run `{find_installation().suggest_extra('mcp')}`, or set `code.mcp.enabled: false`"
@@ -104,63 +107,68 @@ def add_servers(
     """
     if not found.configs:
         return lambda: found.skipped
-    from cub.agent.mcp.server_pool import McpServers  # imports asyncio
     from cub.agent.mcp.server_tools import make_server_tools
+    from cub.agent.mcp.servers import McpServers  # imports asyncio
 
     context = session.toolbox.context
     environ = {**remove_secrets(context.environ), "CLAUDE_PROJECT_DIR": context.root.as_posix()}
     servers = McpServers(found.configs, ServerSurroundings(context.root, environ, start_seconds))
     session.resources.callback(servers.close)
     servers.wait_until_decided(context.stop)
-    offered = make_server_tools(servers, session.toolbox.permissions.deny)
-    found.warnings.extend(offered.warnings)
-    tools = {**session.toolbox.tools, **offered.tools}
-    session.toolbox = replace(session.toolbox, tools=tools)
+    tools = make_server_tools(servers, session.toolbox.permissions.deny, found.warnings)
+    session.toolbox = replace(session.toolbox, tools={**session.toolbox.tools, **tools})
     return lambda: [*servers.list_servers(), *found.skipped]
 
 
-def _skip(name: str, where: str, reason: str) -> ServerStatus:
-    return ServerStatus(name, where, "skipped", reason=reason)
+def _explain_denial(config: McpServerConfig, permissions: Permissions, *, can_ask: bool) -> str:
+    """Return why no call of a server's tools would be carried out; "" if one may be."""
+    prefix = make_server_prefix(config.name)
+    if any(rule.tool == prefix for rule in permissions.deny):
+        return "a permission rule denies it"
+    if can_ask or permissions.mode == "bypass":
+        return ""
+    is_allowed = any(f"{rule.tool}__".startswith(f"{prefix}__") for rule in permissions.allow)
+    return "" if is_allowed else _NOT_ALLOWED
 
 
-def _iter_sources(
+def _iter_files(
     stores: Stores,
     options: CodeOptions,
     environ: Mapping[str, str],
     found: FoundServers,
-) -> Iterator[_ServerSource]:
+) -> Iterator[ServerFile]:
     """Yield what has servers and is trusted, the one that counts most first."""
     for path in options.mcp_files:
         data = read_single_file(path, str(path))
         if data is None:
             raise CubError("there is no such file", where=str(path))
-        source = _ServerSource(parse_server_object(data, str(path)), data, str(path))
-        if "mcpServers" not in source.tree:
-            hint = 'write {"mcpServers": {"NAME": {"command": …}}}'
-            raise CubError("there are no mcpServers in it", where=str(path), hint=hint)
-        yield source
+        file = parse_server_file(data, str(path))
+        if "mcpServers" not in file.tree:
+            message = "there are no mcpServers in it"
+            raise CubError(message, where=str(path), hint=SERVERS_HINT)
+        yield file
     if options.strict_mcp_config:
         return
     folder = Path(environ.get("CLAUDE_CONFIG_DIR") or find_home() or "/")
-    claude = _read_source(folder / _CLAUDE_FILE, found.warnings)
-    root = stores.project.root.resolve().as_posix()
+    claude = _read_file(folder / _CLAUDE_FILE, found.warnings)
     if claude:
+        root = stores.project.root.resolve().as_posix()
         yield claude._replace(tree=get_object(claude.tree, "projects", root))
-    project = _read_source(stores.project.root / PROJECT_FILE, found.warnings, PROJECT_FILE)
+    project = _read_file(stores.project.root / PROJECT_FILE, found.warnings, PROJECT_FILE)
     if project and _is_trusted(stores, options, project, found):
         yield project
-    own = _read_source(get_user_config_path().parent / USER_FILE, found.warnings)
-    yield from (source for source in (own, claude) if source)
+    if claude:
+        yield claude
 
 
-def _read_source(path: Path, warnings: list[PlanWarning], name: str = "") -> _ServerSource | None:
+def _read_file(path: Path, warnings: list[PlanWarning], name: str = "") -> ServerFile | None:
     """Return what is in a file; None if it is not there, or can't be read, with a warning."""
     name = name or abbreviate_home(path)
     try:
         data = read_single_file(path, name)
         if data is None or b"mcpServers" not in data:
             return None
-        return _ServerSource(parse_server_object(data, name), data, name)
+        return parse_server_file(data, name)
     except CubError as error:
         message = f"its MCP servers are not started: {error.message}"
         warnings.append(PlanWarning(message, error.where or name, hint=error.hint))
@@ -168,7 +176,7 @@ def _read_source(path: Path, warnings: list[PlanWarning], name: str = "") -> _Se
 
 
 def _is_trusted(
-    stores: Stores, options: CodeOptions, project: _ServerSource, found: FoundServers
+    stores: Stores, options: CodeOptions, project: ServerFile, found: FoundServers
 ) -> bool:
     if options.trust:
         return True
@@ -179,5 +187,6 @@ def _is_trusted(
         message = f"{message}, so its MCP servers are not started: {join_first(names)}"
         hint = "review the file, then run `cub trust`; `--trust` starts them for this session only"
         found.warnings.append(PlanWarning(message, PROJECT_FILE, hint=hint))
-        found.skipped.extend(_skip(name, PROJECT_FILE, reason) for name in names)
+        for name in names:
+            found.skip(name, PROJECT_FILE, reason)
     return not reason

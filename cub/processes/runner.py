@@ -34,6 +34,7 @@ class RunningCommand:
 
     A requested `stop` ends it as the limits do. `tick_seconds` asks for an OutputChunk without data
     every so many seconds; `merges_streams` makes stdout and stderr one stream, in their true order.
+    `opens_stdin` leaves `stdin` to the caller, who writes to it, and closes it.
     """
 
     command: CommandSpec
@@ -41,6 +42,7 @@ class RunningCommand:
     stop: StopRequest | None = None
     tick_seconds: float | None = None
     merges_streams: bool = False
+    opens_stdin: bool = False
     _keeper: KeeperHandle = field(init=False, repr=False)
     _selector: selectors.BaseSelector = field(init=False, repr=False)
     _unsent: memoryview = field(init=False, repr=False)
@@ -55,7 +57,12 @@ class RunningCommand:
         self._started = self._last_output = self._ticked = time.monotonic()
         self._unsent = memoryview(self.command.stdin)
         log_debug(f"start {' '.join(self.command.argv[:1])} in {self.command.folder.as_posix()}")
-        self._keeper = start_keeper(self.command, self.limits.grace, self.merges_streams)
+        self._keeper = start_keeper(
+            self.command,
+            self.limits.grace,
+            self.merges_streams,
+            opens_stdin=self.opens_stdin,
+        )
         self._selector = selectors.DefaultSelector()
         try:
             self._register_pipes()
@@ -75,6 +82,12 @@ class RunningCommand:
         finally:
             self._selector.close()
             self._keeper.close()
+
+    @property
+    def stdin(self) -> FileIO:
+        """Return its stdin, which `opens_stdin` has left open."""
+        assert self._keeper.stdin is not None
+        return self._keeper.stdin
 
     @property
     def result(self) -> ProcessResult:
@@ -112,7 +125,7 @@ class RunningCommand:
                 yield OutputChunk("", b"")
 
     def _register_pipes(self) -> None:
-        if self._keeper.stdin:
+        if self._keeper.stdin and not self.opens_stdin:
             os.set_blocking(self._keeper.stdin.fileno(), False)
             self._selector.register(self._keeper.stdin, selectors.EVENT_WRITE, "stdin")
         for name in ("out", "err", "status"):

@@ -14,8 +14,8 @@ from cub.actions.mcp_servers import FoundServers, find_servers
 from cub.actions.run.command_trust import trust_project
 from cub.actions.tasks.stores import open_stores
 from cub.agent.permission_rules import parse_rule
+from cub.agent.permissions import Permissions
 from cub.errors import CubError
-from cub.project.config_layers import get_user_config_path
 from cub.project.project import Project
 
 
@@ -39,12 +39,15 @@ def find(
     root: Path,
     options: CodeOptions = CodeOptions(),  # noqa: B008 - immutable
     environ: dict[str, str] | None = None,
-    deny: tuple[str, ...] = (),
+    permissions: Permissions | None = None,
+    *,
     is_enabled: bool = True,
+    can_ask: bool = True,
 ) -> FoundServers:
     stores = open_stores(Project.load(root), "bob")
     values = {"code.mcp.enabled": is_enabled}
-    return find_servers(stores, options, environ or {}, [parse_rule(one) for one in deny], values)
+    permissions = permissions or Permissions()
+    return find_servers(stores, options, environ or {}, permissions, values, can_ask=can_ask)
 
 
 def list_commands(found: FoundServers) -> dict[str, str]:
@@ -53,14 +56,13 @@ def list_commands(found: FoundServers) -> dict[str, str]:
 
 def test_servers_of_all_files_are_found_and_the_first_file_counts(shelf: Path, home: Path) -> None:
     local = {shelf.resolve().as_posix(): {"mcpServers": {"b": {"command": "local"}}}}
-    write_servers(home / ".claude.json", "a", "b", "c", "d", "e", projects=local)
-    write_servers(get_user_config_path().parent / "mcp.json", "a", "b", "c", "d")
+    write_servers(home / ".claude.json", "a", "b", "c", "d", projects=local)
     write_servers(shelf / ".mcp.json", "a", "b", "c")
     option = write_servers(home / "option" / "mine.json", "a")
     options = CodeOptions(mcp_files=(option,), trust=True)
     found = find(shelf, options)
     assert list_commands(found) == {
-        "a": "option", "b": "local", "c": shelf.name, "d": "cub", "e": home.name,
+        "a": "option", "b": "local", "c": shelf.name, "d": home.name,
     }  # fmt: skip
     assert (found.warnings, found.skipped) == ([], [])
     only = CodeOptions(mcp_files=(option,), trust=True, strict_mcp_config=True)
@@ -108,12 +110,29 @@ def test_a_server_that_is_not_trusted_hides_none_of_the_persons(shelf: Path, hom
 
 def test_a_rule_that_denies_a_server_denies_its_start(shelf: Path, home: Path) -> None:
     write_servers(home / ".claude.json", "my tickets", "wiki", "other")
-    found = find(shelf, deny=("mcp__my_tickets", "mcp__wiki__*", "mcp__other__ask", "Bash"))
+    texts = ("mcp__my_tickets", "mcp__wiki__*", "mcp__other__ask", "Bash")
+    found = find(shelf, permissions=Permissions(deny=[parse_rule(text) for text in texts]))
     assert list(list_commands(found)) == ["other"]
     assert {(row.name, row.reason) for row in found.skipped} == {
         ("my tickets", "a permission rule denies it"),
         ("wiki", "a permission rule denies it"),
     }
+
+
+def test_where_nobody_can_be_asked_only_servers_with_a_rule_are_started(
+    shelf: Path, home: Path
+) -> None:
+    write_servers(home / ".claude.json", "one", "two", "three", "twofold")
+    permissions = Permissions(allow=[parse_rule("mcp__one"), parse_rule("mcp__two__ask")])
+    found = find(shelf, permissions=permissions, can_ask=False)
+    assert list(list_commands(found)) == ["one", "two"]
+    assert [row.name for row in found.skipped] == ["three", "twofold"]
+    (warning,) = found.warnings
+    assert warning.message == (
+        "MCP servers are not started, because no rule allows their calls and there is no terminal"
+        " to ask on: three, twofold"
+    )
+    assert len(find(shelf, permissions=Permissions("bypass"), can_ask=False).configs) == 4
 
 
 def test_a_file_that_is_broken_is_a_warning_unless_it_was_asked_for(
@@ -125,8 +144,8 @@ def test_a_file_that_is_broken_is_a_warning_unless_it_was_asked_for(
     assert list(list_commands(found)) == ["mine"]
     (warning,) = found.warnings
     assert warning.location == ".mcp.json:2"
-    assert warning.message.startswith("its MCP servers are not started: not valid JSON: ")
-    with pytest.raises(CubError, match="not valid JSON"):
+    assert warning.message.startswith("its MCP servers are not started: invalid JSON: ")
+    with pytest.raises(CubError, match="invalid JSON"):
         find(shelf, CodeOptions(mcp_files=(shelf / ".mcp.json",)))
     with pytest.raises(CubError, match="there is no such file"):
         find(shelf, CodeOptions(mcp_files=(shelf / "none.json",)))

@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cub.agent.conversation import ImageBlock
-from cub.agent.mcp.server_config import ListedTool, ServerStatus, make_server_prefix
-from cub.agent.mcp.server_pool import McpServers
+from cub.agent.mcp.server_config import make_server_prefix
+from cub.agent.mcp.servers import McpServers
+from cub.agent.model import ToolDefinition
 from cub.agent.permission_rules import PermissionRule
 from cub.agent.tools.read_file import MAX_IMAGE_BYTES, detect_image
 from cub.agent.tools.tool import Tool, ToolContext, ToolOutput
@@ -35,74 +37,53 @@ MAX_TOOLS = 100  # services take 128 at most, those of cub included
 MAX_TOOL_TOKENS = 10_000  # of all tools, before a warning says so
 _MAX_NAME_CHARS = 64
 _MAX_DESCRIPTION_CHARS = 2_000
-_MAX_SCHEMA_CHARS = 32_000
 _MAX_IMAGES = 10
 _COMBINATIONS = ("anyOf", "oneOf", "allOf")  # which no service takes at the top of a schema
 _ARGUMENT_NAME = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
-class OfferedTools(NamedTuple):
-    """Hold the tools of servers by their names, and what people should know of them."""
+def make_server_tools(
+    servers: McpServers, deny: Iterable[PermissionRule], warnings: list[PlanWarning]
+) -> dict[str, Tool]:
+    """Return the tools of the connected servers by their names, but for those that a rule denies.
 
-    tools: dict[str, Tool]
-    warnings: list[PlanWarning]
-
-
-def make_server_tools(servers: McpServers, deny: Iterable[PermissionRule]) -> OfferedTools:
-    """Return the tools of the connected servers, but for those that a rule denies.
-
-    Servers that failed, and tools that no service would take, are in the warnings.
+    `warnings` gets servers that failed, and tools that no service would take.
     """
-    offered, denied = OfferedTools({}, []), {rule.tool for rule in deny if not rule.pattern}
+    tools, denied = dict[str, Tool](), {rule.tool for rule in deny}
     for server in servers.list_servers():
-        if server.state in ("starting", "failed"):
-            reason = server.reason or "it has not started yet"
-            message = f"the MCP server {server.name} is not connected: {reason}"
-            offered.warnings.append(PlanWarning(message, server.where))
+        if server.state == "failed":
+            message = f"the MCP server {server.name} is not connected: {server.reason}"
+            warnings.append(PlanWarning(message, server.where))
         problems = list[str]()
         for listed in server.tools:
             try:
-                schema = _check_schema(listed.schema)
+                tool = _make_tool(servers, server.name, listed, tools)
             except ValueError as error:
                 problems.append(f"{truncate_text(listed.name, 40)!r} ({error})")
                 continue
-            tool = _make_tool(servers, server, listed, schema)
             if denied.isdisjoint(tool.rule_names):
-                offered.tools[_find_free_name(tool.name, offered.tools)] = tool
+                tools[tool.name] = tool
         if problems:
             message = f"the MCP server {server.name} has tools that can't be used: "
-            offered.warnings.append(PlanWarning(message + join_first(problems), server.where))
-    _bound_tools(offered)
-    return offered._replace(tools={n: t._replace(name=n) for n, t in offered.tools.items()})
+            warnings.append(PlanWarning(message + join_first(problems), server.where))
+    return _bound_tools(tools, warnings)
 
 
 def _make_tool(
-    servers: McpServers, server: ServerStatus, listed: ListedTool, schema: JsonObject
+    servers: McpServers, server: str, listed: ToolDefinition, others: Container[str]
 ) -> Tool:
-    tool_name = re.sub(r"[^\w-]", "_", listed.name, flags=re.ASCII)
-    description = truncate_text(make_valid_text(listed.description), _MAX_DESCRIPTION_CHARS)
+    """Return a tool with a name that none of the others has. Raises ValueError."""
+    schema = _check_schema(listed.schema)
 
     def bind(values: JsonObject) -> Callable[[ToolContext], ToolOutput]:
-        return partial(_call_tool, servers, server.name, listed.name, values)
+        return partial(_call_tool, servers, server, listed.name, values)
 
-    name = _shorten(f"{make_server_prefix(server.name)}__{tool_name}")
+    name = f"{make_server_prefix(server)}__{re.sub(r'[^A-Za-z0-9_-]', '_', listed.name)}"
+    if len(name) > _MAX_NAME_CHARS or name in others:
+        digest = sha256(f"{server}\0{listed.name}".encode()).hexdigest()[:8]
+        name = f"{name[: _MAX_NAME_CHARS - 9]}_{digest}"
+    description = truncate_text(make_valid_text(listed.description), _MAX_DESCRIPTION_CHARS)
     return Tool(name, description, schema, bind, "unknown")
-
-
-def _shorten(name: str) -> str:
-    """Return a name that services take; the end of a long one is its digest."""
-    if len(name) <= _MAX_NAME_CHARS:
-        return name
-    digest = sha256(name.encode()).hexdigest()[:8]
-    return f"{name[: _MAX_NAME_CHARS - 9]}_{digest}"
-
-
-def _find_free_name(name: str, tools: dict[str, Tool]) -> str:
-    number, free = 1, name
-    while free in tools:
-        number += 1
-        free = f"{name[: _MAX_NAME_CHARS - 4]}_{number}"
-    return free
 
 
 def _check_schema(schema: JsonObject) -> JsonObject:
@@ -114,9 +95,6 @@ def _check_schema(schema: JsonObject) -> JsonObject:
     from jsonschema.exceptions import SchemaError  # type: ignore[import-untyped]
 
     try:
-        size = len(json.dumps(schema))
-        if size > _MAX_SCHEMA_CHARS:
-            raise ValueError(f"its schema has {size:,} characters")
         Draft202012Validator.check_schema(schema)
     except (SchemaError, RecursionError) as error:
         raise ValueError("its schema is not valid") from error
@@ -129,20 +107,20 @@ def _check_schema(schema: JsonObject) -> JsonObject:
     return {**rest, "properties": properties}
 
 
-def _bound_tools(offered: OfferedTools) -> None:
-    """Leave out tools above the number that services take; warn if they are a large part."""
+def _bound_tools(tools: dict[str, Tool], warnings: list[PlanWarning]) -> dict[str, Tool]:
+    """Return as many tools as services take; warn of others, and of those that cost much."""
     hint = "deny those that you don't need, such as with `--deny mcp__SERVER`"
-    if excess := list(offered.tools)[MAX_TOOLS:]:
-        for name in excess:
-            del offered.tools[name]
+    names = list(tools)
+    if excess := names[MAX_TOOLS:]:
         message = f"only {MAX_TOOLS} tools of MCP servers are offered, without {join_first(excess)}"
-        offered.warnings.append(PlanWarning(message, hint=hint))
-    definitions = (json.dumps(tool.definition._asdict()) for tool in offered.tools.values())
+        warnings.append(PlanWarning(message, hint=hint))
+    offered = {name: tools[name] for name in names[:MAX_TOOLS]}
+    definitions = (json.dumps(tool.definition._asdict()) for tool in offered.values())
     tokens = sum(map(estimate_tokens, definitions))
     if tokens > MAX_TOOL_TOKENS:
-        count = len(offered.tools)
-        message = f"{count} tools of MCP servers add about {tokens:,} tokens to each request"
-        offered.warnings.append(PlanWarning(message, hint=hint))
+        message = f"{len(offered)} tools of MCP servers add about {tokens:,} tokens to each request"
+        warnings.append(PlanWarning(message, hint=hint))
+    return offered
 
 
 def _call_tool(
@@ -179,17 +157,13 @@ def _show_content(result: CallToolResult, images: list[ImageBlock]) -> Iterator[
 
 
 def _take_image(text: str, images: list[ImageBlock]) -> str:
-    """Add an image if models see its kind; return what the text says of it."""
-    try:
+    """Add an image if models see it; return what the text says of it."""
+    data = b""
+    with suppress(ValueError):
         data = b64decode(text, validate=True)
-    except ValueError:
-        return "[an image that is not base64]"
-    if not (media_type := detect_image(data)):
-        return "[an image of a kind that models do not see]"
-    if len(data) > MAX_IMAGE_BYTES:
-        return f"[an image of {len(data):,} bytes, more than the {MAX_IMAGE_BYTES:,} models take]"
-    if len(images) == _MAX_IMAGES:
-        return f"[an image, left out after {_MAX_IMAGES} others]"
+    media_type = detect_image(data)
+    if not media_type or len(data) > MAX_IMAGE_BYTES or len(images) == _MAX_IMAGES:
+        return f"[an image that models can't be shown, {len(data):,} bytes]"
     images.append(ImageBlock(media_type, text))
     return f"[{media_type}, {len(data):,} bytes]"
 

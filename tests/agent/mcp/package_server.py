@@ -7,7 +7,6 @@ from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
-from typing import Literal
 
 from mcp.server import MCPServer
 from mcp.types import (
@@ -57,19 +56,17 @@ def make_server() -> MCPServer:
 
 
 @contextmanager
-def serve_over_http(kind: Literal["http", "sse"]) -> Iterator[str]:
+def serve_over_http() -> Iterator[str]:
     """Yield the address of a server in a thread."""
     import uvicorn
 
-    server = make_server()
-    app = server.sse_app() if kind == "sse" else server.streamable_http_app()
+    app = make_server().streamable_http_app()
     runner = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = Thread(target=runner.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:
-            path = "sse" if kind == "sse" else "mcp"
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}/{path}"
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
         finally:
             runner.should_exit = True
             thread.join(10)

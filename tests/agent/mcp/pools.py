@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cub.agent.mcp.server_config import McpServerConfig, ServerStatus, ServerSurroundings
-from cub.agent.mcp.server_pool import McpServers
+from cub.agent.mcp.servers import McpServers
 from cub.processes.command import StopRequest
 
 RAW = Path(__file__).parent / "raw_server.py"
@@ -25,11 +25,11 @@ def make_config(name: str, mode: str = "echo", **changes: Any) -> McpServerConfi
 
 @contextmanager
 def open_servers(
-    folder: Path, *configs: McpServerConfig, start_seconds: float = 20.0, max_bytes: int = 300_000
+    folder: Path, *configs: McpServerConfig, start_seconds: float = 20.0
 ) -> Iterator[McpServers]:
     """Yield servers that are connected, or have failed."""
     environ = {"PATH": os.environ["PATH"]}
-    servers = McpServers(configs, ServerSurroundings(folder, environ, start_seconds, max_bytes))
+    servers = McpServers(configs, ServerSurroundings(folder, environ, start_seconds))
     stop = StopRequest()
     try:
         servers.wait_until_decided(stop)

@@ -46,8 +46,18 @@ def test_a_trusted_server_is_called_once_a_rule_allows_it(cub: Cub) -> None:
 
 
 @pytest.mark.usefixtures("shop")
-def test_without_a_rule_the_call_is_denied_and_the_session_goes_on(cub: Cub) -> None:
-    words = ("code", "--model", "scripted/replies.yaml", "-p", "Go.")
+def test_a_call_without_a_rule_is_denied_and_the_session_goes_on(cub: Cub) -> None:
+    words = ("code", "--model", "scripted/replies.yaml", "-p", "Go.", "--allow", "mcp__tickets__x")
     done = cub(*words, "--strict-mcp-config", "--mcp-config", ".mcp.json")
     assert (done.code, done.out) == (0, "It says one.\n")
     assert "not allowed: no rule allows this call of mcp__tickets__echo" in done.err
+
+
+def test_a_server_that_nobody_can_allow_is_not_started(shop: Path, cub: Cub) -> None:
+    server = {"command": "touch", "args": [str(shop / "started")]}
+    (shop / "other.json").write_text(json.dumps({"mcpServers": {"tickets": server}}))
+    words = ("code", "--model", "scripted/replies.yaml", "-p", "Go.", "--mcp-config", "other.json")
+    assert "no rule allows their calls and there is no terminal" in cub(*words).err
+    assert not (shop / "started").exists()
+    assert "not connected: it exited" in cub(*words, "--allow", "mcp__tickets").err
+    assert (shop / "started").exists()

@@ -8,13 +8,14 @@ from typing import cast
 
 import pytest
 
-from cub.agent.mcp.server_config import ListedTool, ServerStatus
+from cub.agent.mcp.server_config import ServerStatus
+from cub.agent.model import ToolDefinition
 from cub.cli.terminal_session.session_commands import show_servers
 from cub.cli.terminal_session.terminal_state import TerminalState
 from tests.agent.mcp.pools import RAW
 from tests.cli.typed_session import open_session
 
-TOOL = ListedTool("ask", "", {})
+TOOL = ToolDefinition("ask", "", {})
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gzip
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -34,13 +33,11 @@ class _OddServer(BaseHTTPRequestHandler):
             case "/page":
                 self._answer(200, b"<html>Log in</html>", "text/html")
             case "/flood":
-                self._answer(200, b"x" * 400_000)
+                self._answer(200, b"x" * 17_000_000)
             case "/garbage":
                 self._answer(200, b"data: x\n\n", "text/event-stream")
             case "/events":
                 self._answer(200, NOTIFICATION * 1_000, "text/event-stream")
-            case "/bomb":
-                self._answer(200, gzip.compress(bytes(10**6)), encoding="gzip")
 
     def do_GET(self) -> None:
         self._answer(405)
@@ -55,14 +52,12 @@ class _OddServer(BaseHTTPRequestHandler):
         kind: str = "application/json",
         *,
         location: str = "",
-        encoding: str = "",
     ) -> None:
         self.send_response(status)
         for name, value in (
             ("content-type", kind),
             ("content-length", str(len(body))),
             ("location", location),
-            ("content-encoding", encoding),
         ):
             if value:
                 self.send_header(name, value)
@@ -81,11 +76,10 @@ def odd_server() -> Iterator[str]:
     server.server_close()
 
 
-@pytest.mark.parametrize("kind", ["http", "sse"])
-def test_a_server_is_called_over_http(kind: str, tmp_path: Path) -> None:
+def test_a_server_is_called_over_http(tmp_path: Path) -> None:
     stop = StopRequest()
-    with serve_over_http("sse" if kind == "sse" else "http") as url:
-        config = McpServerConfig("web", WHERE, url=url, is_sse=kind == "sse")
+    with serve_over_http() as url:
+        config = McpServerConfig("web", WHERE, url=url)
         with open_servers(tmp_path, config) as servers:
             row = find_status(servers, "web")
             assert (row.state, row.reason) == ("connected", "")
@@ -102,10 +96,9 @@ def test_a_server_is_called_over_http(kind: str, tmp_path: Path) -> None:
         ("/denied", "it answered 401 Unauthorized; put a token into its `headers`"),
         ("/elsewhere", "Redirect to http://localhost:1/mcp not followed"),
         ("/page", "Unexpected content type: text/html"),
-        ("/flood", "it sent more than 300,000 bytes without an answer"),
+        ("/flood", "it sent more than 16,000,000 bytes without an answer"),
         ("/garbage", "Failed to parse SSE message"),
         ("/events", "SSE stream ended without a response"),
-        ("/bomb", "the answer is compressed"),
     ],
 )
 def test_an_address_that_is_no_server_says_why(

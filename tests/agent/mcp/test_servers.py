@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from cub.agent.mcp.server_config import ServerSurroundings
-from cub.agent.mcp.server_pool import McpServers
+from cub.agent.mcp.servers import McpServers
 from cub.agent.tools.tool_arguments import ToolError
 from cub.processes.command import StopRequest
 from tests.agent.mcp.pools import WHERE, find_status, make_config, open_servers
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
-FLOODED = "it sent more than 300,000 bytes without an answer"
+FLOODED = "it sent more than 16,000,000 bytes without an answer"
 
 
 @pytest.fixture
@@ -101,10 +101,10 @@ def test_a_server_that_is_gone_between_calls_is_started_again(
     folder: Path, stop: StopRequest
 ) -> None:
     with open_servers(folder, make_config("one", "quit")) as servers:
-        for _ in range(8):  # it quits again after each list
+        for _ in range(2):  # it quits again after each list
             with pytest.raises(ToolError, match=r"the MCP server one .*: it exited"):
                 call(servers, "count", stop)
-    assert (folder / "starts").read_text() == "x" * 4  # no more than three times again
+    assert (folder / "starts").read_text() in ("xx", "xxx")  # once again for each call, at most
 
 
 def test_a_stop_cancels_the_call_and_not_the_server(folder: Path, stop: StopRequest) -> None:
@@ -146,6 +146,3 @@ def test_closing_ends_a_server_with_all_that_it_started(folder: Path, stop: Stop
         os.kill(child, 0)
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
-    with pytest.raises(ToolError, match="have ended"):
-        call(servers, "echo", stop)
-    servers.close()
