@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 from cub.agent.command_rules import find_coverage, list_possible_files
 from cub.agent.permission_rules import CallTarget, PermissionRule, find_target, parse_rule
 from cub.agent.running_files import find_running_part
-from cub.agent.shell_commands import Redirection
 from cub.agent.tools.edit_file import EDIT
 from cub.agent.tools.read_file import READ
 from cub.agent.tools.tool import Tool, ToolContext, ToolEffect, ToolLimit
@@ -83,7 +82,11 @@ class Permissions:
         targets = [target]
         if target.tool.effect == "command" and self.deny:
             files = list_possible_files(target.subject, target.context.folder)
-            targets += filter(None, (_find_file_target(file, target.context) for file in files))
+            for file in files:
+                with suppress(ToolError, OSError):  # what can't be a path
+                    values: JsonObject = {"file_path": file.path}
+                    file_tool = EDIT if file.is_write else READ
+                    targets.append(find_target(file_tool, values, target.context))
         return next((rule for rule in self.deny if any(map(rule.denies, targets))), None)
 
     def _find_running_part(self, target: CallTarget) -> str:
@@ -147,9 +150,3 @@ def _is_within(limit: ToolLimit, target: CallTarget) -> bool:
             patterns = [rule.pattern for rule in rules]
             return not find_coverage(target.subject, patterns, target.context.folder).obstacle
     return False
-
-
-def _find_file_target(file: Redirection, context: ToolContext) -> CallTarget | None:
-    with suppress(ToolError, OSError):
-        return find_target(EDIT if file.is_write else READ, {"file_path": file.path}, context)
-    return None

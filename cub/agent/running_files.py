@@ -26,12 +26,10 @@ _PATTERN = re.compile("|".join(_PATTERNS), re.DOTALL | re.IGNORECASE)
 
 def find_running_part(path: str) -> str:
     """Return the part of a relative path that makes a file one of these; "" for all others."""
-    parts = path.split("/")
-    names = ("/".join(parts[at:]) for at in range(len(parts) - 1, -1, -1))
-    return next((name for name in names if _is_running(name)), "")
-
-
-def _is_running(name: str) -> bool:
     from cub.project.executable_config import classify_executable_path
 
-    return bool(_PATTERN.fullmatch(name)) or classify_executable_path(name) is not None
+    parts = path.split("/")
+    names = ("/".join(parts[at:]) for at in range(len(parts) - 1, -1, -1))
+    return next(
+        (name for name in names if _PATTERN.fullmatch(name) or classify_executable_path(name)), ""
+    )

@@ -70,7 +70,7 @@ _BRACES = re.compile(rf"(?<!{_QUOTED})\{{((?:{_QUOTED}.|[^{{}}{_QUOTED}])*)\}}",
 _COMMA = re.compile(rf"(?<!{_QUOTED}),")
 _RANGE = re.compile(r"\{[^{}]*\.\.[^{}]*\}")
 _BLANK = re.compile(rf"(?<!{_QUOTED})[ \t\n]+")
-_OPEN_OPTION = re.compile(rf"(?:-[^=]*)?(?<!{_QUOTED})[*?\[]")
+_OPEN_OPTION = re.compile(rf"{_EMPTY}*(?:-[^=]*)?(?<!{_QUOTED})[*?\[]")
 _BRACE_COMMAND = re.compile(r"(^|[\s;&|(`])(?=\{[^\s{}'\"]*,)")
 _ASSIGNMENT = re.compile(r"\w+(?:\[[^\]]*\])?\+?=", re.ASCII)
 _ROUGH_BREAK = re.compile(r"[;&|(){}`\n]")
