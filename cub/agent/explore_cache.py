@@ -10,7 +10,7 @@ import json
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from hashlib import sha256
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ class CacheKey(NamedTuple):
     `signature` is the file's before the call runs, and None for a search.
     """
 
-    digest: bytes
+    call: str
     path: Path
     signature: tuple[int, ...] | None
 
@@ -42,57 +42,41 @@ class _Entry(NamedTuple):
     output: ToolOutput
     stored_at: float
 
-    @property
-    def is_search(self) -> bool:
-        return self.key.signature is None
 
-
+@dataclass(slots=True)
 class ExploreCache:
     """Hold the results that were used last. One thread uses it: the one that starts the tools.
 
     `clock` returns seconds that never go back. `ttl` is how many of them a search is valid for.
     """
 
-    def __init__(
-        self,
-        *,
-        max_entries: int = MAX_ENTRIES,
-        ttl: float = TTL_SECONDS,
-        is_enabled: bool = True,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._max_entries, self._ttl, self._clock = max_entries, ttl, clock
-        self._is_enabled = is_enabled
-        self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
-        self._counts = Counter(hits=0, misses=0, invalidations=0, evictions=0)
+    max_entries: int = MAX_ENTRIES
+    ttl: float = TTL_SECONDS
+    is_enabled: bool = True
+    clock: Callable[[], float] = time.monotonic
+    _entries: OrderedDict[str, _Entry] = field(default_factory=OrderedDict)  # by calls
+    _counts: Counter[str] = field(default_factory=Counter)
 
     @property
     def statistics(self) -> CacheStatistics:
         """Return how many entries there are, and what happened so far."""
-        return CacheStatistics(len(self._entries), **self._counts)
+        _, *names = CacheStatistics._fields
+        return CacheStatistics(len(self._entries), *(self._counts[name] for name in names))
 
     def copy(self) -> ExploreCache:
         """Return one with the same results, which goes its own way from now on."""
-        copy = ExploreCache(
-            max_entries=self._max_entries,
-            ttl=self._ttl,
-            is_enabled=self._is_enabled,
-            clock=self._clock,
-        )
-        copy._entries = self._entries.copy()
-        return copy
+        return replace(self, _entries=self._entries.copy(), _counts=Counter())
 
     def make_key(self, tool: Tool, values: JsonObject, context: ToolContext) -> CacheKey | None:
         """Return the key of a call, taken before it runs; None for one that is never stored."""
-        if not (self._is_enabled and tool.effect == "read"):
+        if not (self.is_enabled and tool.effect == "read"):
             return None
-        call = {"tool": tool.name, "input": values, "cwd": str(context.folder)}
-        digest = sha256(json.dumps(call, sort_keys=True).encode()).digest()
+        call = json.dumps([tool.name, values, str(context.folder)], sort_keys=True)
         try:
             start = get_text(values, "path") if tool.search else tool.get_subject(values)
             path = context.resolve_path(start or ".")
             is_search = tool.search or path.is_dir()
-            return CacheKey(digest, path, None if is_search else make_stat_signature(path.stat()))
+            return CacheKey(call, path, None if is_search else make_stat_signature(path.stat()))
         except (OSError, ToolError):  # the tool says what is wrong
             return None
 
@@ -100,16 +84,14 @@ class ExploreCache:
         """Return what the same call returned, if a new one would return the same; else None."""
         if key is None:
             return None
-        entry = self._entries.get(key.digest)
-        if entry and (entry.key != key or self._is_expired(entry)):
-            self._drop(entry)
-            entry = None
-        if entry is None:
-            self._counts["misses"] += 1
-            return None
-        self._counts["hits"] += 1
-        self._entries.move_to_end(key.digest)
-        return entry.output
+        entry = self._entries.get(key.call)
+        if entry and entry.key == key and not self._is_expired(entry):
+            self._counts["hits"] += 1
+            self._entries.move_to_end(key.call)
+            return entry.output
+        self._counts["misses"] += 1
+        self._drop_all(lambda other: other is entry)
+        return None
 
     def store_output(self, key: CacheKey | None, output: ToolOutput) -> None:
         """Keep what a call has returned; errors are raised, and never come here.
@@ -118,9 +100,9 @@ class ExploreCache:
         """
         if key is None or output.images:
             return
-        self._entries[key.digest] = _Entry(key, output, self._clock())
-        self._entries.move_to_end(key.digest)
-        while len(self._entries) > self._max_entries:
+        self._entries[key.call] = _Entry(key, output, self.clock())
+        self._entries.move_to_end(key.call)
+        while len(self._entries) > self.max_entries:
             self._entries.popitem(last=False)
             self._counts["evictions"] += 1
 
@@ -130,7 +112,9 @@ class ExploreCache:
             self.invalidate_all()
         self._drop_all(
             lambda entry: (
-                path.is_relative_to(entry.key.path) if entry.is_search else entry.key.path == path
+                entry.key.path == path
+                if entry.key.signature
+                else path.is_relative_to(entry.key.path)
             )
         )
 
@@ -143,12 +127,9 @@ class ExploreCache:
         self._entries.clear()
 
     def _is_expired(self, entry: _Entry) -> bool:
-        return entry.is_search and self._clock() - entry.stored_at >= self._ttl
+        return entry.key.signature is None and self.clock() - entry.stored_at >= self.ttl
 
     def _drop_all(self, depends: Callable[[_Entry], bool]) -> None:
         for entry in [entry for entry in self._entries.values() if depends(entry)]:
-            self._drop(entry)
-
-    def _drop(self, entry: _Entry) -> None:
-        del self._entries[entry.key.digest]
-        self._counts["invalidations"] += 1
+            del self._entries[entry.key.call]
+            self._counts["invalidations"] += 1

@@ -218,16 +218,16 @@ class CheckedSession(Session):
         try:
             fresh = call(tool, self.context, **values)
         except (ToolError, OSError):
-            assert output is None or (key and self.is_unseen(key.digest, key.path))
+            assert output is None or (key and self.is_unseen(key.call, key.path))
             return
         if output is None:
             self.cache.store_output(key, fresh)
             if key:
-                self.searched[key.digest] = self.clock.now
+                self.searched[key.call] = self.clock.now
         elif output != fresh:
             assert key
             assert tool.name != READ.name
-            assert self.is_unseen(key.digest, key.path)
+            assert self.is_unseen(key.call, key.path)
 
     def is_unseen(self, digest: bytes, scope: Path) -> bool:
         """Whether something changed externally below a search, not longer ago than it is valid."""
