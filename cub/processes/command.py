@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import selectors
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Literal, NamedTuple
@@ -143,8 +143,9 @@ class StopRequest:
         if self._writes >= 0:
             with suppress(BlockingIOError):  # a full pipe is readable, too
                 os.write(self._writes, b"!")
-        for listener in self._listeners:
-            listener()
+        with ExitStack() as listeners:  # all are called, if one raises as well; last in, first out
+            for listener in reversed(self._listeners):
+                listeners.callback(listener)
 
     def reset(self) -> None:
         """Forget what was requested, so that other work can begin, and be stopped as well."""
@@ -155,7 +156,7 @@ class StopRequest:
     def notify(self, listener: Callable[[], None]) -> Iterator[None]:
         """Call a listener at each request inside the context, at once if one was made before.
 
-        Those that were added first are called first; what one raises, `request` raises.
+        Those that were added first are called first; what one raises, `request` raises after all.
         """
         with self._lock:
             self._listeners += (listener,)

@@ -209,7 +209,7 @@ class CheckedSession(Session):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.external: list[tuple[float, Path]] = []
-        self.searched: dict[bytes, float] = {}
+        self.searched: dict[str, float] = {}
         self.mtime = 10**18
 
     def explore(self, tool: Tool, **values: object) -> None:
@@ -229,9 +229,9 @@ class CheckedSession(Session):
             assert tool.name != READ.name
             assert self.is_unseen(key.call, key.path)
 
-    def is_unseen(self, digest: bytes, scope: Path) -> bool:
+    def is_unseen(self, call_key: str, scope: Path) -> bool:
         """Whether something changed externally below a search, not longer ago than it is valid."""
-        since = self.searched[digest]
+        since = self.searched[call_key]
         assert self.clock.now - since < 30
         return any(when >= since and path.is_relative_to(scope) for when, path in self.external)
 

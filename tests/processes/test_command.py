@@ -152,6 +152,16 @@ def test_a_request_can_be_made_again_and_again(stop: StopRequest) -> None:
         assert not stop.wait(0.001)
 
 
+def test_a_listener_that_raises_keeps_no_other_from_being_called(stop: StopRequest) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with stop.notify(interrupt), stop.open_child() as child:
+        with pytest.raises(KeyboardInterrupt):
+            stop.request()
+        assert child.is_requested
+
+
 def test_all_who_listen_are_notified_in_order(stop: StopRequest) -> None:
     calls: list[str] = []
     with stop.notify(lambda: calls.append("first")):

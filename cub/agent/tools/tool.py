@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -19,6 +18,7 @@ from cub.agent.skills import SkillSet
 from cub.agent.tools.tool_arguments import (
     ToolError,
     build_schema,
+    fold_name,
     parse_arguments,
     rename_arguments,
 )
@@ -33,15 +33,12 @@ ToolEffect = Literal["read", "web", "edit", "command", "open", "agent", "unknown
 # What the pattern of a permission rule is; "" if rules for a tool have none.
 RuleKind = Literal["command", "path", "domain", ""]
 _RULE_KINDS: Mapping[ToolEffect, RuleKind] = {
-    "read": "path", "web": "domain", "edit": "path", "command": "command", "open": "", "agent": "",
-    "unknown": "",
+    "read": "path", "edit": "path", "command": "command", "web": "domain",
 }  # fmt: skip
 # The tool whose rules hold for all that have its effect, so that no new one is outside of them.
 _EFFECT_NAMES: Mapping[ToolEffect, str] = {"read": "Read", "edit": "Edit", "command": "Bash"}
 OUTSIDE_PREFIX = "mcp__"  # mcp__SERVER__TOOL is a tool of a server that speaks MCP
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_PATH_CHARS = 1_000
-_HARMLESS: tuple[ToolEffect, ...] = ("read", "web")
 
 
 class ToolLimit(NamedTuple):
@@ -87,7 +84,7 @@ class ToolContext:
         """
         if len(text) > _MAX_PATH_CHARS:  # what follows takes the square of it
             raise ToolError(f"a path has at most {_MAX_PATH_CHARS:,} characters")
-        is_valid = not _SURROGATE.search(text)
+        is_valid = make_valid_text(text) == text
         text = unquote_name(text)
         if "\0" in text or not is_valid:
             raise ToolError("a path has neither NUL nor a lone surrogate")
@@ -144,7 +141,7 @@ class Tool(NamedTuple):
     @property
     def is_harmless(self) -> bool:
         """Return whether calls change nothing, so that one may be abandoned."""
-        return self.effect in _HARMLESS
+        return self.effect in ("read", "web")
 
     @property
     def definition(self) -> ToolDefinition:
@@ -154,7 +151,7 @@ class Tool(NamedTuple):
     @property
     def rule_kind(self) -> RuleKind:
         """Return what the pattern of a rule for it is."""
-        kind = _RULE_KINDS[self.effect]
+        kind = _RULE_KINDS.get(self.effect, "")
         return "" if kind == "domain" and self.subject != "url" else kind
 
     @property
@@ -201,12 +198,8 @@ def define_tool(
 
 
 def find_tool(tools: Mapping[str, Tool], name: str) -> Tool | None:
-    """Return the tool of this name, or the only one that differs in case and `_`, as web_fetch."""
+    """Return the tool of this name, or the only one that differs in case, `_` and `-`."""
     if name in tools:
         return tools[name]
-    near = [tool for known, tool in tools.items() if _fold_name(known) == _fold_name(name)]
+    near = [tool for known, tool in tools.items() if fold_name(known) == fold_name(name)]
     return near[0] if len(near) == 1 else None
-
-
-def _fold_name(name: str) -> str:
-    return name.replace("_", "").lower()

@@ -18,14 +18,7 @@ A = TypeVar("A")
 _TYPE_NAMES = {str: "string", int: "integer", bool: "boolean"}
 _SHORT = 2  # `-A` is not `a`
 _FLAGS = {"true": True, "false": False}
-FILE_NAMES = (
-    "file_path",
-    "path",
-    "file",
-    "filename",
-    "absolute_path",
-    "target_file",
-)  # of a file's path
+FILE_NAMES = ("file_path", "path", "file", "filename", "absolute_path", "target_file")
 FOLDER_NAMES = ("directory", "dir", "folder", "dir_path")
 UNLISTED = ""  # describes an argument that is understood, but not in the schema
 
@@ -66,11 +59,11 @@ def rename_arguments(arguments: type[Any], values: JsonObject) -> JsonObject:
     """
     fields = _list_fields(arguments)
     exact = {name: field.name for field in fields for name in (*field.names, field.name)}
-    folded = {_fold_name(name): field for name, field in exact.items() if len(name) > _SHORT}
+    folded = {fold_name(name): field for name, field in exact.items() if len(name) > _SHORT}
     own = {name: value for name, value in values.items() if name in exact.values()}
     renamed = {name: value for name, value in own.items() if value is not None}
     for name, value in values.items():
-        field = exact.get(name) or folded.get(_fold_name(name), "")
+        field = exact.get(name) or folded.get(fold_name(name), "")
         if field and value is not None and renamed.get(field, value) == value:
             renamed[field] = value
         elif value:
@@ -78,7 +71,8 @@ def rename_arguments(arguments: type[Any], values: JsonObject) -> JsonObject:
     return renamed
 
 
-def _fold_name(name: str) -> str:
+def fold_name(name: str) -> str:
+    """Return what names that mean the same have in common."""
     return name.replace("_", "").replace("-", "").lower()
 
 
@@ -102,18 +96,13 @@ def parse_arguments(arguments: type[A], values: JsonObject) -> A:
 def _list_fields(arguments: type[Any]) -> tuple[_Field, ...]:
     from typing import get_type_hints
 
-    hints = get_type_hints(arguments, include_extras=True)
-    return tuple(
-        _make_field(name, hint, name not in arguments._field_defaults)
-        for name, hint in hints.items()
-    )
-
-
-def _make_field(name: str, hint: Any, is_required: bool) -> _Field:
-    if get_origin(hint) is not Annotated:
-        return _Field(name, hint, None, (), is_required)
-    kind, description, *names = get_args(hint)
-    return _Field(name, kind, description, tuple(names), is_required)
+    fields = []
+    for name, hint in get_type_hints(arguments, include_extras=True).items():
+        is_described = get_origin(hint) is Annotated
+        kind, description, *names = get_args(hint) if is_described else (hint, None)
+        is_required = name not in arguments._field_defaults
+        fields.append(_Field(name, kind, description, tuple(names), is_required))
+    return tuple(fields)
 
 
 def _build_property(field: _Field) -> JsonObject:
