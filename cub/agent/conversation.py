@@ -174,10 +174,10 @@ def _is_bound(block: Block) -> bool:
 
 
 def _drop_last_reasoning(message: Message) -> Message:
-    blocks = list(message.blocks)
+    blocks = message.blocks
     while blocks and isinstance(blocks[-1], ReasoningBlock):
-        blocks.pop()
-    return message._replace(blocks=tuple(blocks))
+        blocks = blocks[:-1]
+    return message if blocks is message.blocks else message._replace(blocks=blocks)
 
 
 def _answer_calls(calls: Sequence[ToolCall], blocks: Sequence[Block]) -> Message:

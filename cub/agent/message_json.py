@@ -6,8 +6,8 @@ higher, and an older cub says so instead of leaving something out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 from cub.agent.conversation import (
     Block,
@@ -19,15 +19,19 @@ from cub.agent.conversation import (
     ToolResult,
 )
 from cub.errors import NewerVersionError
-from cub.json_values import JsonObject
+from cub.json_values import JsonObject, get_count
+from cub.masking import mask_text
 
 MESSAGE_VERSION = 1
-_Value = TypeVar("_Value")
 
 
 def write_message(message: Message) -> dict[str, Any]:
-    """Return a message as `{"v": 1, "role": …, "blocks": […]}`; what is empty may be left out."""
-    blocks = list(map(_write_block, message.blocks))
+    """Return a message as `{"v": 1, "role": …, "blocks": […]}`, without its secrets.
+
+    Images, and what a service attached to a call, stay as they are. Reasoning that is bound to a
+    system prompt is left out: another session has another one.
+    """
+    blocks = [_write_block(block) for block in message.blocks if not _is_bound(block)]
     return {"v": MESSAGE_VERSION, "role": message.role, "blocks": blocks}
 
 
@@ -36,102 +40,75 @@ def read_message(tree: JsonObject) -> Message:
 
     Raises NewerVersionError for one of a newer version, and ValueError for anything else.
     """
-    require_known_version(tree)
-    role = _take(tree, "role", str)
-    if role not in ("user", "assistant"):
-        raise ValueError(f"unknown role {role!r}")
-    blocks = map(_read_block, _take(tree, "blocks", list))
-    return Message("user" if role == "user" else "assistant", tuple(blocks))
+    try:
+        if tree["v"] != MESSAGE_VERSION:
+            require_known_version(tree)
+        if tree["role"] in ("user", "assistant"):
+            return Message(tree["role"], tuple(map(_read_block, tree["blocks"])))
+    except (KeyError, TypeError):
+        pass
+    raise ValueError("not a message")
 
 
-def require_known_version(tree: JsonObject) -> None:
-    """Raise NewerVersionError if a newer cub wrote this, and ValueError without a version."""
-    version = _take(tree, "v", int)
+def require_known_version(tree: JsonObject, where: str = "") -> None:
+    """Raise NewerVersionError if a newer cub wrote this."""
+    version = get_count(tree, "v")
     if version > MESSAGE_VERSION:
         knows = f"knows {MESSAGE_VERSION}"
-        raise NewerVersionError("this was saved", f"format {version}", knows, where="")
+        raise NewerVersionError("this was saved", f"format {version}", knows, where=where)
+
+
+def _is_bound(block: Block) -> bool:
+    return isinstance(block, ReasoningBlock) and block.is_bound
 
 
 def _write_block(block: Block) -> dict[str, Any]:
     match block:
-        case TextBlock():
-            return {"type": "text", "text": block.text}
+        case TextBlock(text):
+            return {"type": "text", "text": mask_text(text)}
         case ImageBlock():
-            return {"type": "image", "media_type": block.media_type, "data": block.data}
-        case ReasoningBlock():
-            return {"type": "reasoning", **block._asdict(), "data": dict(block.data)}
-        case ToolCall():
+            return {"type": "image", **block._asdict()}
+        case ReasoningBlock(model, text, data):
+            masked = {"text": mask_text(text), "data": _mask_tree(data)}
+            return {"type": "reasoning", "model": model, **masked}
+        case ToolCall(call_id, name, arguments):
+            tree = {"type": "call", "id": call_id, "name": name, "arguments": _mask_tree(arguments)}
             more = {"fault": block.fault, "extra": dict(block.extra)}
-            return {
-                "type": "call",
-                "id": block.id,
-                "name": block.name,
-                "arguments": dict(block.arguments),
-                **{key: value for key, value in more.items() if value},
-            }
-        case ToolResult():
-            content = list(map(_write_block, block.content))
-            tree = {"type": "result", "call_id": block.call_id, "content": content}
+            return tree | {key: value for key, value in more.items() if value}
+        case ToolResult(call_id, content):
+            inner = list(map(_write_block, content))
+            tree = {"type": "result", "call_id": call_id, "content": inner}
             return tree | ({"is_error": True} if block.is_error else {})
 
 
-def _read_block(tree: object) -> Block:
-    if not isinstance(tree, Mapping):
-        raise ValueError("a block is not an object")  # noqa: TRY004 - of a file, not an argument
-    kind = tree.get("type")
-    read = _READERS.get(kind) if isinstance(kind, str) else None
-    if read is None:
-        raise ValueError(f"unknown block {kind!r}")
-    return read(tree)
-
-
-def _read_text(tree: JsonObject) -> TextBlock:
-    return TextBlock(_take(tree, "text", str))
-
-
-def _read_image(tree: JsonObject) -> ImageBlock:
-    return ImageBlock(_take(tree, "media_type", str), _take(tree, "data", str))
-
-
-def _read_reasoning(tree: JsonObject) -> ReasoningBlock:
-    return ReasoningBlock(
-        _take(tree, "model", str), _take(tree, "text", str), _take(tree, "data", dict)
-    )
-
-
-def _read_call(tree: JsonObject) -> ToolCall:
-    return ToolCall(
-        _take(tree, "id", str),
-        _take(tree, "name", str),
-        _take(tree, "arguments", dict),
-        _take(tree, "fault", str, ""),
-        _take(tree, "extra", dict, {}),
-    )
-
-
-def _read_result(tree: JsonObject) -> ToolResult:
-    blocks = list[TextBlock | ImageBlock]()
-    for item in _take(tree, "content", list):
-        block = _read_block(item)
-        if not isinstance(block, TextBlock | ImageBlock):
-            raise ValueError("a result has something else than text and images")  # noqa: TRY004
-        blocks.append(block)
-    call_id, is_error = _take(tree, "call_id", str), _take(tree, "is_error", bool, False)
-    return ToolResult(call_id, tuple(blocks), is_error)
-
-
-_READERS: Mapping[str, Callable[[JsonObject], Block]] = {
-    "text": _read_text,
-    "image": _read_image,
-    "reasoning": _read_reasoning,
-    "call": _read_call,
-    "result": _read_result,
-}
-
-
-def _take(tree: JsonObject, key: str, kind: type[_Value], default: _Value | None = None) -> _Value:
-    """Return a value of a type; ValueError if it is of another one, or missing without default."""
-    value = tree.get(key, default)
-    if type(value) is not kind:
-        raise ValueError(f"`{key}` is missing or wrong")
+def _mask_tree(value: object) -> Any:
+    match value:
+        case str():
+            return mask_text(value)
+        case list():
+            return list(map(_mask_tree, value))
+        case Mapping():
+            return {key: _mask_tree(inner) for key, inner in value.items()}
     return value
+
+
+def _read_block(tree: JsonObject) -> Block:
+    match tree["type"]:
+        case "call":
+            fault, extra = tree.get("fault", ""), tree.get("extra", {})
+            return ToolCall(tree["id"], tree["name"], tree["arguments"], fault, extra)
+        case "result":
+            content = tuple(map(_read_content, tree["content"]))
+            return ToolResult(tree["call_id"], content, tree.get("is_error", False))
+        case "reasoning":
+            return ReasoningBlock(tree["model"], tree["text"], tree["data"])
+    return _read_content(tree)
+
+
+def _read_content(tree: JsonObject) -> TextBlock | ImageBlock:
+    match tree["type"]:
+        case "text":
+            return TextBlock(tree["text"])
+        case "image":
+            return ImageBlock(tree["media_type"], tree["data"])
+    raise ValueError("not a block of a message")

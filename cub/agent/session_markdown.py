@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from cub.agent.conversation import (
     Block,
@@ -14,30 +14,26 @@ from cub.agent.conversation import (
     ToolCall,
     ToolResult,
 )
-from cub.agent.session_file import SessionHeader, SessionTotals
+from cub.agent.session_file import SessionSummary
 from cub.repomap.safe_text import choose_fence
 from cub.text import truncate_text
 
 _MAX_TITLE = 80  # characters
 
 
-def format_session(
-    header: SessionHeader, totals: SessionTotals, messages: Sequence[Message]
-) -> Iterator[str]:
+def format_session(summary: SessionSummary, messages: Iterable[Message]) -> Iterator[str]:
     """Yield the lines of a document: what the session was, then who said what."""
-    title = truncate_text(header.prompt, _MAX_TITLE) or f"Session {header.id}"
-    yield from (f"# {title}", "")
-    usd = "not known" if totals.usd is None else f"${totals.usd:.2f}"
+    yield from (f"# {truncate_text(summary.prompt, _MAX_TITLE) or f'Session {summary.id}'}", "")
     facts = {
-        "Session": header.id,
-        "Project": header.root,
-        "Directory": header.folder,
-        "Model": header.model,
-        "Started": header.started,
-        "Last active": totals.at,
-        "Turns": f"{totals.turns:,}",
-        "Tokens": f"{totals.usage.total:,}" if any(totals.usage) else "not reported",
-        "Cost": usd,
+        "Session": summary.id,
+        "Project": summary.root,
+        "Directory": summary.folder,
+        "Model": summary.model,
+        "Started": summary.started,
+        "Last active": summary.active,
+        "Turns": f"{summary.turns:,}",
+        "Tokens": f"{summary.tokens.total:,}" if any(summary.tokens) else "not reported",
+        "Cost": "not known" if summary.usd is None else f"${summary.usd:.2f}",
     }
     yield from (f"- {name}: {value}" for name, value in facts.items() if value)
     names = dict[str, str]()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -88,30 +87,20 @@ def test_what_a_newer_version_wrote_is_not_read_in_part() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    "text",
     [
-        ("{}", "`v` is missing or wrong"),
-        ('{"v": true, "role": "user", "blocks": []}', "`v` is"),
-        ('{"v": 1, "role": "robot", "blocks": []}', "unknown role 'robot'"),
-        ('{"v": 1, "role": "user"}', "`blocks` is"),
-        ('{"v": 1, "role": "user", "blocks": ["text"]}', "not an object"),
-        ('{"v": 1, "role": "user", "blocks": [{"type": "video"}]}', "unknown block 'video'"),
-        ('{"v": 1, "role": "user", "blocks": [{"type": []}]}', r"unknown block \[\]"),
-        ('{"v": 1, "role": "user", "blocks": [{"type": "text", "text": 1}]}', "`text` is"),
-        ('{"v": 1, "role": "user", "blocks": [{"type": "call", "id": "1", "name": "Read"}]}',
-         "`arguments` is"),
-        ('{"v": 1, "role": "user", "blocks": [{"type": "result", "call_id": "1"}]}',
-         "`content` is"),
+        "[]",
+        "{}",
+        '{"v": 1, "role": "robot", "blocks": []}',
+        '{"v": 1, "role": "user"}',
+        '{"v": 1, "role": "user", "blocks": ["text"]}',
+        '{"v": 1, "role": "user", "blocks": [{"type": "video"}]}',
+        '{"v": 1, "role": "user", "blocks": [{"type": "text"}]}',
+        '{"v": 1, "role": "user", "blocks": [{"type": "call", "id": "1", "name": "Read"}]}',
+        '{"v": 1, "role": "user", "blocks": [{"type": "result", "call_id": "1"}]}',
+        '{"v": 1, "role": "user", "blocks": [{"type": "result", "call_id": "1", "content": [{}]}]}',
     ],
-)  # fmt: skip
-def test_other_json_is_refused_with_a_reason(text: str, reason: str) -> None:
-    tree: Any = json.loads(text)
-    with pytest.raises(ValueError, match=reason):
-        read_message(tree)
-
-
-def test_a_result_has_text_and_images_alone() -> None:
-    block = {"type": "result", "call_id": "1", "content": []}
-    tree = {"v": 1, "role": "user", "blocks": [{**block, "content": [block]}]}
-    with pytest.raises(ValueError, match="something else than text and images"):
-        read_message(tree)
+)
+def test_other_json_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a "):
+        read_message(json.loads(text))

@@ -25,26 +25,26 @@ from cub.agent.conversation import (
     make_user_message,
 )
 from cub.agent.session_file import (
-    MAX_HEADER,
-    SessionHeader,
-    SessionTotals,
+    MAX_SUMMARY,
+    SessionSummary,
     SessionWriter,
-    encode_header,
     read_session,
-    read_session_ends,
+    read_summary,
+    shorten_text,
 )
 from cub.errors import CubError
 from cub.tokens import TokenUsage
 from tests.forked import ForkedFunction
 
-HEADER = SessionHeader("k3f9a7xq2m", "/home/ada/bakery", "src", "fake", "2026-11-28", "Bake it.")
+START = SessionSummary("k3f9a7xq2m", "/home/ada/bakery", "src", "fake", "2026-11-28", "Bake it.")
 TURNS = 20
 CUTS = 100
 KEY = "sk-ant-api03-" + "aB3dE5gH7" * 11 + "AA"
 
 
-def totals(turns: int) -> SessionTotals:
-    return SessionTotals(f"2026-11-28T09:{turns:02}", turns, TokenUsage(turns, 1), turns / 8)
+def sum_up(turns: int) -> SessionSummary:
+    active, tokens = f"2026-11-28T09:{turns:02}", TokenUsage(turns, 1)
+    return START._replace(active=active, turns=turns, tokens=tokens, usd=turns / 8)
 
 
 def make_turn(number: int) -> list[Message]:
@@ -71,18 +71,18 @@ def list_states(turns: int) -> list[list[Message]]:
 
 
 def write_states(path: Path, write: Callable[[int, bytes], int] = os.write) -> None:
-    writer = SessionWriter(path, HEADER, write=write)
+    writer = SessionWriter(path, write=write)
     for number, state in enumerate(list_states(TURNS), 1):
-        writer.save(state, totals(number))
+        writer.save(state, sum_up(number))
     writer.close()
 
 
-def test_a_session_comes_back_with_its_totals(tmp_path: Path) -> None:
+def test_a_session_comes_back_with_its_sum_up(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     write_states(path)
     saved = read_session(path)
-    assert saved == (HEADER, totals(TURNS), list_states(TURNS)[-1], [])
-    assert read_session_ends(path) == (HEADER, totals(TURNS))
+    assert saved == (sum_up(TURNS), list_states(TURNS)[-1], [])
+    assert read_summary(path) == sum_up(TURNS)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -106,7 +106,7 @@ def test_cut_at_any_byte_it_has_the_turns_that_are_whole(tmp_path: Path) -> None
         cut.write_bytes(data[:size])
         turns = sum(end <= size for end in ends)
         assert read_session(cut).messages == states[turns], size
-        assert turns - 1 <= read_session_ends(cut)[1].turns <= turns
+        assert turns - 1 <= read_summary(cut).turns <= max(turns, 1)
 
 
 def test_a_cut_session_goes_on(tmp_path: Path) -> None:
@@ -117,13 +117,13 @@ def test_a_cut_session_goes_on(tmp_path: Path) -> None:
     for size in range(data.index(b"\n"), len(data) + 1, 101):
         cut.write_bytes(data[:size])
         saved = read_session(cut)
-        writer = SessionWriter(cut, saved.header, saved.messages)
+        writer = SessionWriter(cut, saved.messages)
         writer.reopen()
-        writer.save(after, totals(TURNS + 1))
+        writer.save(after, sum_up(TURNS + 1))
         writer.close()
         assert cut.read_bytes().startswith(data[:size])
-        assert read_session(cut)[1:3] == (totals(TURNS + 1), after), size
-        assert read_session_ends(cut)[1] == totals(TURNS + 1)
+        assert read_session(cut)[:2] == (sum_up(TURNS + 1), after), size
+        assert read_summary(cut) == sum_up(TURNS + 1)
 
 
 def kill_at(limit: int, path: Path) -> None:
@@ -160,17 +160,17 @@ _MESSAGES = st.lists(st.sampled_from([make_user_message(word) for word in "abc"]
 def test_any_change_of_a_conversation_is_kept(states: list[list[Message]]) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder, "a.jsonl")
-        writer = SessionWriter(path, HEADER)
+        writer = SessionWriter(path)
         for state in [[make_user_message("go")], *states]:
-            writer.save(state, totals(1))
+            writer.save(state, sum_up(1))
             assert read_session(path).messages == state
         writer.close()
 
 
 def save_message(path: Path, *blocks: Block) -> Message:
     """Save a message of the model; return it as it comes back."""
-    writer = SessionWriter(path, HEADER)
-    writer.save([Message("assistant", blocks)], totals(1))
+    writer = SessionWriter(path)
+    writer.save([Message("assistant", blocks)], sum_up(1))
     writer.close()
     return read_session(path).messages[0]
 
@@ -189,7 +189,6 @@ def test_secrets_are_masked_wherever_they_are(tmp_path: Path) -> None:
         ToolResult("c", (TextBlock("[masked]"),)),
         ReasoningBlock("deepseek", "Use [masked]", {"reasoning_content": "Use [masked]"}),
     )
-    assert KEY.encode() not in encode_header(HEADER._replace(prompt=f"Use {KEY}"))
 
 
 def test_images_and_what_a_service_wants_back_stay_as_they_are(tmp_path: Path) -> None:
@@ -206,28 +205,22 @@ def test_reasoning_that_is_bound_to_a_system_prompt_is_left_out(tmp_path: Path) 
     assert b"signature" not in (tmp_path / "a.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        HEADER._replace(prompt="Bake " * 10_000),
-        HEADER._replace(prompt="\x01" * 10_000),
-        HEADER._replace(root="/x" * 2_000, folder="y/" * 2_000, model="m" * 5_000),
-        HEADER._replace(root="\x01" * 4_000, folder="\x01" * 4_000, model="\x01" * 4_000),
-    ],
-    ids=["prompt", "control characters", "paths", "all"],
-)
-def test_the_first_line_has_at_most_4_kb(tmp_path: Path, header: SessionHeader) -> None:
-    writer = SessionWriter(tmp_path / "a.jsonl", header)
-    writer.save([make_user_message("go")], totals(0))
+@pytest.mark.parametrize("text", ["Bake it. " * 1_000, "\x01" * 10_000, "面包/" * 2_000])
+def test_what_a_list_reads_is_short(tmp_path: Path, text: str) -> None:
+    path, short = tmp_path / "a.jsonl", shorten_text(text)
+    summary = sum_up(9)._replace(root=short, folder=short, model=short, prompt=short)
+    writer = SessionWriter(path)
+    writer.save([make_user_message("x" * 10_000)], summary)
     writer.close()
-    assert len(encode_header(header)) <= MAX_HEADER
-    found, _ = read_session_ends(tmp_path / "a.jsonl")
-    assert (found.id, found.started) == (HEADER.id, HEADER.started)
-    assert found.prompt == "" or header.prompt.startswith(found.prompt.rstrip("…"))
+    first, _, last = path.read_bytes().splitlines()
+    assert first == last
+    assert len(last) < MAX_SUMMARY
+    assert read_summary(path) == summary
+    assert text.startswith(short.removesuffix("…"))
 
 
-def test_a_prompt_is_one_line() -> None:
-    assert b'"prompt":"a b"' in encode_header(HEADER._replace(prompt=" a\n\n b "))
+def test_a_prompt_is_one_line_without_secrets() -> None:
+    assert shorten_text(f" Use\n\n {KEY}. ") == "Use [masked]."
 
 
 def test_a_full_disk_leaves_whole_lines_and_the_rest_follows(tmp_path: Path) -> None:
@@ -237,33 +230,33 @@ def test_a_full_disk_leaves_whole_lines_and_the_rest_follows(tmp_path: Path) -> 
         return os.write(descriptor, data[: sizes.pop(0)])
 
     path, states = tmp_path / "a.jsonl", list_states(3)
-    writer = SessionWriter(path, HEADER, write=write)
-    writer.save(states[0], totals(1))
+    writer = SessionWriter(path, write=write)
+    writer.save(states[0], sum_up(1))
     before = path.read_bytes()
     with pytest.raises(OSError, match="No space"):
-        writer.save(states[1], totals(2))
+        writer.save(states[1], sum_up(2))
     assert path.read_bytes() == before
-    writer.save(states[2], totals(3))
+    writer.save(states[2], sum_up(3))
     writer.close()
-    assert read_session(path)[1:] == (totals(3), states[2], [])
+    assert read_session(path) == (sum_up(3), states[2], [])
 
 
 def test_a_deleted_session_does_not_go_on_without_its_start(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    writer = SessionWriter(path, HEADER)
-    writer.save(make_turn(1), totals(1))
+    writer = SessionWriter(path)
+    writer.save(make_turn(1), sum_up(1))
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        writer.save(make_turn(2), totals(2))
+        writer.save(make_turn(2), sum_up(2))
     writer.close()
     assert not path.exists()
 
 
 def test_one_process_at_a_time_works_on_a_session(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    first, second = SessionWriter(path, HEADER), SessionWriter(path, HEADER)
-    first.save(make_turn(1), totals(1))
-    with pytest.raises(CubError, match=f"session {HEADER.id} is open in another process"):
+    first, second = SessionWriter(path), SessionWriter(path)
+    first.save(make_turn(1), sum_up(1))
+    with pytest.raises(BlockingIOError, match="another process works on this session"):
         second.reopen()
     first.close()
     second.reopen()
@@ -272,28 +265,28 @@ def test_one_process_at_a_time_works_on_a_session(tmp_path: Path) -> None:
 
 def test_a_damaged_line_costs_itself(tmp_path: Path) -> None:
     path, states = tmp_path / "a.jsonl", list_states(3)
-    writer = SessionWriter(path, HEADER)
+    writer = SessionWriter(path)
     for number, state in enumerate(states, 1):
-        writer.save(state, totals(number))
+        writer.save(state, sum_up(number))
     writer.close()
     lines = path.read_bytes().split(b"\n")
     lines[1] = b"\xff" + lines[1][1:]
     path.write_bytes(b"\n".join(lines))
     saved = read_session(path)
     assert saved.damaged[0] == 2
-    assert saved.totals == totals(3)
+    assert saved.summary == sum_up(3)
 
 
-@pytest.mark.parametrize("line", [0, 1])
-def test_what_a_newer_cub_wrote_is_refused_with_its_line(tmp_path: Path, line: int) -> None:
+@pytest.mark.parametrize("line", [1, -1])
+def test_what_a_newer_cub_wrote_is_refused(tmp_path: Path, line: int) -> None:
     path = tmp_path / "a.jsonl"
     write_states(path)
-    lines = path.read_bytes().split(b"\n")
+    lines = path.read_bytes().splitlines(keepends=True)
     lines[line] = lines[line].replace(b'"v":1', b'"v":2', 1)
-    path.write_bytes(b"\n".join(lines))
+    path.write_bytes(b"".join(lines))
     with pytest.raises(CubError, match="this was saved by a newer cub") as caught:
         read_session(path)
-    assert caught.value.where == f"{path}:{line + 1}"
+    assert caught.value.where == f"{path}:2" if line == 1 else str(path)
     assert caught.value.hint.startswith("upgrade cub")
 
 
@@ -301,6 +294,6 @@ def test_what_a_newer_cub_wrote_is_refused_with_its_line(tmp_path: Path, line: i
 def test_another_file_is_not_a_session(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(data)
-    for read in (read_session, read_session_ends):
+    for read in (read_session, read_summary):
         with pytest.raises(CubError, match="this is not a saved session"):
             read(path)

@@ -23,7 +23,7 @@ from cub.agent.conversation import (
     ToolCall,
     ToolResult,
 )
-from cub.agent.session_file import SessionHeader, SessionTotals, SessionWriter
+from cub.agent.session_file import SessionSummary, SessionWriter
 from cub.agent.session_store import find_session_store
 from cub.checks.failing_items import FailingItem
 from cub.cli.json_output import review_to_json
@@ -364,12 +364,12 @@ def _code(scene: Scene) -> None:
     scene.take("code", words, json.loads(done.out))
     key = json.loads(done.out)["session"]
     store = find_session_store(root)
-    writer = SessionWriter(store.folder / "other.jsonl", SessionHeader("other", root.as_posix()))
+    writer = SessionWriter(store.folder / "other.jsonl")
     call = ToolCall("c", "Read", {}, "not JSON", {"gemini": {}})
     result = ToolResult("c", (TextBlock("no"), ImageBlock("image/png", "")), is_error=True)
     reasoning = ReasoningBlock("deepseek", "Hm.", {"reasoning_content": "Hm."})
     blocks = (TextBlock("I look."), ImageBlock("image/png", ""), reasoning, call)
-    writer.save([Message("assistant", blocks), Message("user", (result,))], SessionTotals())
+    writer.save([Message("assistant", blocks), Message("user", (result,))], SessionSummary("other"))
     writer.close()
     write(store.folder, "broken.jsonl", "{}\n")
     listed = scene.json("sessions", root, "code", "sessions")

@@ -19,19 +19,13 @@ from cub.errors import CubError, UsageError
 from cub.text import truncate_text
 
 if TYPE_CHECKING:
-    from cub.agent.session_file import SavedSession
-    from cub.agent.session_store import SessionStore, SessionSummary
+    from cub.agent.session_file import SessionSummary
+    from cub.agent.session_store import SessionStore
 
 app = typer.Typer(add_completion=False, invoke_without_command=True, no_args_is_help=False)
-COLUMNS = ("id", "last active", "turns", "cost", "prompt")
+_COLUMNS = ("id", "last active", "turns", "cost", "prompt")
 _MAX_PROMPT = 100  # characters in a table
 _MAX_OFFERED = 20  # sessions to choose from
-SessionId = Annotated[
-    str, typer.Argument(metavar="ID", help="The session, or any unique start of its ID.")
-]
-SessionIds = Annotated[
-    list[str], typer.Argument(metavar="ID...", help="Sessions, or unique starts of their IDs.")
-]
 
 
 @app.callback()
@@ -43,7 +37,7 @@ def sessions(context: typer.Context, json: Json = False) -> None:
     Example: cub code sessions
     """
     if context.invoked_subcommand is None:
-        _print_sessions(find_root(context), json=json)
+        list_(context, json=json)
 
 
 @app.command(name="list")
@@ -52,11 +46,25 @@ def list_(context: typer.Context, json: Json = False) -> None:
 
     Example: cub code sessions list --json
     """
-    _print_sessions(find_root(context), json=json)
+    from cub.cli.json_output import make_result
+
+    store = _find_store(find_root(context))
+    if json:
+        rows, warnings = store.list_sessions()
+        found = list(map(_session_to_json, rows))
+        output.print_json(make_result(store.root, warnings, sessions=found))
+    else:
+        print_sessions(store)
 
 
 @app.command()
-def show(context: typer.Context, key: SessionId, json: Json = False) -> None:
+def show(
+    context: typer.Context,
+    key: Annotated[
+        str, typer.Argument(metavar="ID", help="The session, or any unique start of its ID.")
+    ],
+    json: Json = False,
+) -> None:
     """Show a session as Markdown.
 
     Example: cub code sessions show k3f9a > session.md
@@ -67,19 +75,19 @@ def show(context: typer.Context, key: SessionId, json: Json = False) -> None:
     store = _find_store(find_root(context))
     saved = store.read(store.find_id(key))
     if json:
-        row = session_to_json(saved)
-        tree = {"v": 1, "root": store.root.as_posix(), "session": row}
+        tree = {"v": 1, "root": store.root.as_posix(), "session": _session_to_json(saved.summary)}
         output.print_json({**tree, "messages": list(map(write_message, saved.messages))})
         return
-    lines = format_session(saved.header, saved.totals, saved.messages)
-    text = "".join(f"{line}\n" for line in lines)
+    text = "".join(f"{line}\n" for line in format_session(saved.summary, saved.messages))
     output.print_bytes(text.encode("utf-8", "replace"))
 
 
 @app.command()
 def delete(
     context: typer.Context,
-    keys: SessionIds,
+    keys: Annotated[
+        list[str], typer.Argument(metavar="ID...", help="Sessions, or unique starts of their IDs.")
+    ],
     yes: Annotated[bool, make_option("--yes -y", "Don't ask before deleting.")] = False,
     json: Json = False,
 ) -> None:
@@ -103,11 +111,11 @@ def choose_session_id(root: Path, options: CodeOptions) -> str:
     """Return the id of the session to continue, "" for a new one; a person may have to choose."""
     asked = {"--continue": options.continue_last, "--resume": options.resume is not None}
     require_at_most_one({**asked, "--no-save": options.no_save})
-    if options.continue_last:
-        return _find_store(root).find_last_id()
-    if options.resume is None:
+    if not any(asked.values()):
         return ""
     store = _find_store(root)
+    if options.resume is None:
+        return store.find_last_id()
     return store.find_id(options.resume) if options.resume.strip() else ask_session(store)
 
 
@@ -116,7 +124,7 @@ def ask_session(store: SessionStore) -> str:
     rows, _ = store.list_sessions()
     if not rows:
         return store.find_last_id()
-    cells = [format_session_row(row) for row in rows]
+    cells = [_format_row(row) for row in rows]
     if not output.can_ask():
         what = "--resume needs an ID, but stdin is not a terminal"
         details = [f"{row[0]}  {row[1]}  {row[-1]}" for row in cells]
@@ -125,28 +133,23 @@ def ask_session(store: SessionStore) -> str:
     for number, (_, active, *_, prompt) in enumerate(offered, 1):
         output.print_message(f"{number:>3}  {active}  {prompt}")
     numbers = [str(number) for number in range(1, len(offered) + 1)]
-    return rows[int(output.ask_choice("Which session?", numbers, "number")) - 1].header.id
+    return rows[int(output.ask_choice("Which session?", numbers, "number")) - 1].id
+
+
+def print_sessions(store: SessionStore) -> None:
+    """Print the sessions of a project as a table."""
+    rows, warnings = store.list_sessions()
+    output.print_warnings(warnings)
+    if rows:
+        output.print_table(_COLUMNS, list(map(_format_row, rows)), prose=("prompt",))
+    else:
+        output.print_message("No sessions of this project yet.")
 
 
 def _find_store(root: Path) -> SessionStore:
     from cub.agent.session_store import find_session_store
 
     return find_session_store(root)
-
-
-def _print_sessions(root: Path, *, json: bool) -> None:
-    from cub.cli.json_output import make_result
-
-    rows, warnings = _find_store(root).list_sessions()
-    if json:
-        found = list(map(session_to_json, rows))
-        output.print_json(make_result(root, warnings, sessions=found))
-        return
-    output.print_warnings(warnings)
-    if rows:
-        output.print_table(COLUMNS, list(map(format_session_row, rows)), prose=("prompt",))
-    else:
-        output.print_message("No sessions of this project yet.")
 
 
 def _confirm_deletion(ids: Sequence[str]) -> None:
@@ -159,26 +162,14 @@ def _confirm_deletion(ids: Sequence[str]) -> None:
         raise CubError("nothing was deleted")
 
 
-def format_session_row(row: SessionSummary) -> tuple[str, ...]:
-    """Return a row of the table of sessions."""
-    totals, now = row.totals, datetime.now(UTC)
-    active = format_age(totals.at, now) or format_local_time(totals.at, "%Y-%m-%d")
-    cost = "not known" if totals.usd is None else f"${totals.usd:,.2f}"
-    prompt = row.header.prompt
-    return row.header.id, active, f"{totals.turns:,}", cost, truncate_text(prompt, _MAX_PROMPT)
+def _format_row(row: SessionSummary) -> tuple[str, ...]:
+    active = format_age(row.active, datetime.now(UTC)) or format_local_time(row.active, "%Y-%m-%d")
+    cost = "not known" if row.usd is None else f"${row.usd:,.2f}"
+    return row.id, active, f"{row.turns:,}", cost, truncate_text(row.prompt, _MAX_PROMPT)
 
 
-def session_to_json(row: SessionSummary | SavedSession) -> dict[str, Any]:
+def _session_to_json(row: SessionSummary) -> dict[str, Any]:
     """Return what a list has of a session."""
-    header, totals = row.header, row.totals
-    return {
-        "id": header.id,
-        "folder": header.folder,
-        "model": header.model,
-        "started": header.started,
-        "active": totals.at,
-        "prompt": header.prompt,
-        "turns": totals.turns,
-        "tokens": totals.usage._asdict() if any(totals.usage) else None,
-        "usd": totals.usd,
-    }
+    tree = row._asdict() | {"tokens": row.tokens._asdict() if any(row.tokens) else None}
+    del tree["root"]
+    return tree

@@ -132,8 +132,8 @@ def _list_sessions(completion: CompletionPlace) -> Iterator[Candidate]:
 
     with suppress(CubError):
         for row in find_session_store(_find_root(completion)).list_sessions()[0]:
-            if row.header.id not in completion.arguments:
-                yield row.header.id, row.header.prompt
+            if row.id not in completion.arguments:
+                yield row.id, row.prompt
 
 
 def _list_unclosed_tasks(completion: CompletionPlace) -> Iterator[Candidate]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from cub.agent.session_file import SessionHeader, SessionTotals
+from cub.agent.session_file import SessionSummary
 from cub.agent.session_markdown import format_session
 from cub.agent.session_store import find_session_store
 from cub.cli import output
-from cub.cli.commands.code_sessions import COLUMNS, ask_session, format_session_row
+from cub.cli.commands.code_sessions import ask_session, print_sessions
 from cub.cli.terminal_session.terminal_state import TerminalState
 from cub.errors import CubError, UsageError
 from cub.files.single_file import read_single_file, replace_single_file
@@ -32,12 +32,7 @@ def save_session(state: TerminalState, _: str) -> None:
 
 def list_sessions(state: TerminalState, _: str) -> None:
     """Print the saved sessions of the project."""
-    rows, warnings = find_session_store(state.prepared.root).list_sessions()
-    output.print_warnings(warnings)
-    if rows:
-        output.print_table(COLUMNS, list(map(format_session_row, rows)), prose=("prompt",))
-    else:
-        output.print_message("No sessions of this project yet.")
+    print_sessions(find_session_store(state.prepared.root))
 
 
 def resume_session(state: TerminalState, words: str) -> None:
@@ -66,7 +61,7 @@ def delete_session(state: TerminalState, words: str) -> None:
 def list_session_ids(state: TerminalState) -> Iterable[str]:
     """Return the ids of saved sessions."""
     rows, _ = find_session_store(state.prepared.root).list_sessions()
-    return [row.header.id for row in rows]
+    return [row.id for row in rows]
 
 
 def export_session(state: TerminalState, words: str) -> None:
@@ -74,16 +69,17 @@ def export_session(state: TerminalState, words: str) -> None:
     session, recorder = state.session, state.recorder
     if not session.messages:
         raise UsageError("there is nothing to export yet")
-    root = state.prepared.root.as_posix()
-    header = SessionHeader("", root, "", session.model.name, "", _find_title(state))
-    totals = SessionTotals("", session.budget.turns, session.budget.usage, session.budget.usd)
     if recorder:
-        header, totals = recorder.writer.header, recorder.sum_up()
-    name = words or f"session-{header.id or 'export'}.md"
+        summary = recorder.sum_up()
+    else:
+        root, name, title = state.prepared.root.as_posix(), session.model.name, _find_title(state)
+        used = (session.budget.turns, session.budget.usage, session.budget.usd)
+        summary = SessionSummary("", root, "", name, "", title, "", *used)
+    name = words or f"session-{summary.id or 'export'}.md"
     path = session.toolbox.context.folder / Path(name).expanduser()
     if read_single_file(path, name) is not None:
         raise CubError("this file is already there", where=name, hint="name another file")
-    lines = format_session(header, totals, session.messages)
+    lines = format_session(summary, session.messages)
     text = mask_text("".join(f"{line}\n" for line in lines))
     replace_single_file(path, None, text.encode("utf-8", "replace"), name)
     output.print_message(f"Wrote {name}")

@@ -23,7 +23,7 @@ import psutil
 from cub.agent.context_window import SessionLimits
 from cub.agent.conversation import Message, TextBlock, ToolCall, ToolResult, make_user_message
 from cub.agent.events import Compaction
-from cub.agent.session_file import SessionHeader, SessionTotals, SessionWriter
+from cub.agent.session_file import SessionSummary, SessionWriter
 from cub.agent.session_store import SessionStore
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.agent_profiles.profiles import redirect_agent
@@ -159,13 +159,13 @@ def _measure_saved_sessions(folder: Path) -> Iterator[str]:
 
 
 def _save_session(path: Path, turns: int) -> None:
-    writer = SessionWriter(path, SessionHeader(path.stem, prompt="Why does the test fail? " * 10))
+    writer, prompt = SessionWriter(path), "Why does the test fail? " * 6
     messages = [make_user_message("Read all.")]
     for number in range(turns):
         one = ToolCall(str(number), "Read", {"file_path": f"shop/{number}.py"})
         result = ToolResult(str(number), (TextBlock("price = 1\n" * 400),))
         messages += [Message("assistant", (one,)), Message("user", (result,))]
-        writer.save(messages, SessionTotals(turns=number))
+        writer.save(messages, SessionSummary(path.stem, prompt=prompt, turns=number))
     writer.close()
 
 
