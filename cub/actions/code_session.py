@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -26,7 +27,7 @@ from cub.agent.mcp.server_config import ServerStatus
 from cub.agent.memory import Memory, load_memory
 from cub.agent.model_settings import (
     ModelSettings,
-    choose_window_source,
+    find_model_window,
     load_model,
     load_models,
     require_model_server,
@@ -178,7 +179,7 @@ def _open_session(plan: _SessionPlan) -> AgentSession:
         models.compaction_threshold,
         options.max_turns,
         plan.values["code.window"],
-        choose_window_source(models),
+        partial(find_model_window, models),
     )
     system = plan.render_prompt("code", skills=plan.skills.describe_for_model())
     budget = SessionBudget(options.max_usd)

@@ -57,11 +57,6 @@ def check_local_server(endpoint: ModelEndpoint, start: str = "", *, lists_models
         raise ModelError(message, "request", hint=hint)
 
 
-def is_local(endpoint: ModelEndpoint) -> bool:
-    """Return whether a model's server is on this machine."""
-    return _find_local_server(endpoint.base_url) is not None
-
-
 def find_local_window(endpoint: ModelEndpoint) -> int | None:
     """Return how many tokens a server on this machine lets a model read; None if it doesn't say.
 
@@ -70,17 +65,13 @@ def find_local_window(endpoint: ModelEndpoint) -> int | None:
     connection = _find_local_server(endpoint.base_url)
     if connection is None:
         return None
+    names = {endpoint.model, f"{endpoint.model}:latest"}
     with closing(connection):
         for path in (*_WINDOW_PATHS, f"{urlsplit(endpoint.base_url).path.rstrip('/')}/models"):
             tree = _get_json(connection, path, endpoint)
-            rows = [*list_objects(tree, "data"), *list_objects(tree, "models")]
-            rows = [
-                row
-                for row in rows
-                if get_text(row, "id") == endpoint.model
-                or get_text(row, "name") in (endpoint.model, f"{endpoint.model}:latest")
-            ]
-            for row in (*rows, get_object(tree, "default_generation_settings")):
+            rows = (*list_objects(tree, "data"), *list_objects(tree, "models"))
+            own = [row for row in rows if names & {get_text(row, "id"), get_text(row, "name")}]
+            for row in (*own, get_object(tree, "default_generation_settings")):
                 if sizes := [size for key in _WINDOW_KEYS if (size := get_count(row, key))]:
                     return sizes[0]
     return None

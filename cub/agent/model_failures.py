@@ -12,7 +12,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from cub.agent.model import FailureKind, ModelEndpoint, ModelError, classify_status
+from cub.agent.model import (
+    MAX_RETRY_AFTER,
+    FailureKind,
+    ModelEndpoint,
+    ModelError,
+    classify_status,
+)
 from cub.errors import CubError
 from cub.installation import find_installation
 from cub.json_values import JsonObject, get_count, get_text, parse_object
@@ -41,11 +47,8 @@ _NAME_PLACES = (("error", "type"), ("error", "code"), ("type",), ("code",))
 _ABOUT_EFFORT = re.compile("effort|thinking|reasoning", re.IGNORECASE)
 # A request that is too long, in the words of the vendors and of local servers.
 _TOO_LONG = re.compile(
-    r"(?i)(?:prompt|input).{0,40}too (?:long|large)"
-    r"|exceed.{0,60}(?:context|maximum number of tokens|token limit|max length)"
-    r"|context.{0,30}(?:exceed|overflow)|maximum (?:context|prompt) length"
-    r"|(?:longer|greater) than the (?:model's )?(?:context|maximum model)"
-    r"|tokens? .{0,30}exceeds? the (?:configured )?limit|tokens.{0,30}max_new_tokens"
+    r"(?i)(?:context|prompt|\btokens?\b|input(?!\[| image)).{0,40}(?:too l|exceed|overflow|longer)"
+    r"|exceed(?!.{0,20}output).{0,30}(?:context|\btoken)|(?:context|prompt) length|max_new_tokens"
 )
 _WINDOW = re.compile(
     r"(?i)(?:> |<= |length (?:is|of)(?: only)? |(?:size|length) \(|allowed \(?|model with "
@@ -78,10 +81,11 @@ def explain_error(
     message = _find_text(tree, _MESSAGE_PLACES) or ("" if "<" in content[:20] else content)
     name = _find_text(tree, _NAME_PLACES)
     kind = classify_status(status) if status else _KINDS.get(name, "service")
-    error = make_failure(
-        endpoint, f"answered {status}" if status else "broke off its reply", message, kind
-    )
-    error.status, error.retry_after = status, parse_retry_after(headers, time.time())
+    reason, wanted = f"answered {status}" * bool(status), parse_retry_after(headers, time.time())
+    if wanted and wanted > MAX_RETRY_AFTER:
+        reason += f" (it can be asked again in {wanted / 60:.0f} minutes)"
+    error = make_failure(endpoint, reason or "broke off its reply", message, kind)
+    error.status, error.retry_after = status, wanted
     if status == 413 or (kind in ("request", "service") and _TOO_LONG.search(f"{name} {message}")):
         found = _WINDOW.search(message)
         error.is_too_long = True

@@ -8,11 +8,11 @@ model, the first key that is set decides which provider's default model is used.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from cub.agent.local_server import check_local_server, find_local_window, is_local
+from cub.agent.local_server import check_local_server, find_local_window
 from cub.agent.model import Model, ModelEndpoint
 from cub.agent.scripted_model import load_scripted_model
 from cub.config_edit.jsonc import parse_jsonc
@@ -214,21 +214,14 @@ def require_prices(settings: ModelSettings) -> None:
             raise CubError(f"--max-budget-usd needs a price, and {name} has none", hint=hint)
 
 
-def choose_window_source(settings: ModelSettings) -> Callable[[str], int | None]:
-    """Return what knows how many tokens a model can read: its server on this machine, or a table.
+def find_model_window(settings: ModelSettings, name: str) -> int | None:
+    """Return how many tokens a model can read; None if neither its server nor a table says so.
 
-    It takes the model's name, and returns None if it does not know.
+    The main model's server is asked if it is on this machine.
     """
-    provider = _find_provider(settings.model) if settings.model else None
-    endpoint = _make_endpoint(provider, settings.model, settings) if provider else None
-    if endpoint is None or not is_local(endpoint):
-        return find_context_window
-
-    def find_window(name: str) -> int | None:
-        window = find_local_window(endpoint) if name == endpoint.model else None
-        return window or find_context_window(name)
-
-    return find_window
+    found = _find_endpoint(settings.model, settings)
+    is_main = found is not None and name == found[1].model
+    return (find_local_window(found[1]) if found and is_main else None) or find_context_window(name)
 
 
 def require_model_server(settings: ModelSettings) -> None:
@@ -236,20 +229,19 @@ def require_model_server(settings: ModelSettings) -> None:
 
     A server at its provider's own address also has to list the model.
     """
-    provider = _find_provider(settings.model) if settings.model else None
-    if provider:
-        endpoint = _make_endpoint(provider, settings.model, settings)
+    if found := _find_endpoint(settings.model, settings):
+        provider, endpoint = found
         is_own = endpoint.base_url == provider.base_url
         check_local_server(endpoint, provider.start, lists_models=is_own)
 
 
 def load_model(name: str, settings: ModelSettings, folder: Path) -> Model:
     """Return the model of this name, as `load_models` does."""
-    provider = _find_provider(name)
-    if provider is None:
+    found = _find_endpoint(name, settings)
+    if found is None:
         _, script = split_model_name(name)
         return load_scripted_model(folder / script, script)
-    endpoint = _make_endpoint(provider, name, settings)
+    provider, endpoint = found
     if provider.api == "anthropic":
         from cub.agent.anthropic_model import AnthropicModel
 
@@ -259,14 +251,21 @@ def load_model(name: str, settings: ModelSettings, folder: Path) -> Model:
     return OpenAIModel(endpoint)
 
 
-def _make_endpoint(provider: Provider, name: str, settings: ModelSettings) -> ModelEndpoint:
+def _find_endpoint(name: str, settings: ModelSettings) -> tuple[Provider, ModelEndpoint] | None:
+    """Return who serves a model, and where; None for a script, and for "".
+
+    Raises UsageError for a name that belongs to no known provider.
+    """
+    provider = _find_provider(name) if name else None
+    if provider is None:
+        return None
     is_main = provider.name == split_model_name(settings.model)[0]
     variables = settings.variables
     base_url = settings.base_url * is_main or variables.get(provider.base_url_variable, "")
     # Gateways have their users set a token, and leave the key for the vendor.
     token = variables.get(provider.token_variable, "") * bool(base_url)
     key = settings.key * is_main or token or variables.get(provider.key_variable, "")
-    return ModelEndpoint(
+    return provider, ModelEndpoint(
         split_model_name(name)[1],
         base_url or provider.base_url,
         key,

@@ -12,7 +12,6 @@ from cub.agent.model import Model, ModelError, ModelRequest, ReplyEnd, ReplyEven
 MAX_RETRIES = 3
 FIRST_DELAY, MAX_DELAY = 1.0, 30.0  # seconds
 JITTER = 0.25
-MAX_RETRY_AFTER = 120.0  # seconds
 
 
 def stream_with_retries(
@@ -41,25 +40,12 @@ def stream_with_retries(
                 return
             if number > max_retries or not error.is_retryable:
                 raise
-            seconds = _choose_delay(error, number, random())
+            delay = min(MAX_DELAY, FIRST_DELAY * 2.0 ** (number - 1))
+            delay *= 1 - JITTER + 2 * JITTER * random()
+            seconds = max(error.retry_after or 0.0, delay)
             retry = RequestRetry(number, seconds, error.kind, error.message)
         else:
             return
         yield retry
         if wait(seconds):
             return
-
-
-def _choose_delay(error: ModelError, number: int, random: float) -> float:
-    """Return the seconds before a retry. Raises ModelError if the service wants too many."""
-    wanted = error.retry_after or 0.0
-    if wanted > MAX_RETRY_AFTER:
-        raise ModelError(
-            f"{error.message} (it can be asked again in {wanted / 60:.0f} minutes)",
-            error.kind,
-            status=error.status,
-            retry_after=wanted,
-            hint=error.hint,
-        ) from error
-    delay = min(MAX_DELAY, FIRST_DELAY * 2.0 ** (number - 1))
-    return max(wanted, delay * (1 - JITTER + 2 * JITTER * random))

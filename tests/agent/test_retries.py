@@ -12,6 +12,7 @@ from cub.agent.conversation import ToolCall
 from cub.agent.events import RequestRetry
 from cub.agent.model import (
     FailureKind,
+    ModelEndpoint,
     ModelError,
     ModelRequest,
     ReplyEnd,
@@ -19,6 +20,7 @@ from cub.agent.model import (
     TextDelta,
     classify_status,
 )
+from cub.agent.model_failures import explain_error
 from cub.agent.retries import MAX_RETRIES, stream_with_retries
 from cub.model_server.exchange import ScriptedCall
 from tests.agent.services import SERVICES, make_request, stop_after
@@ -121,11 +123,10 @@ def test_a_delay_stays_within_its_bounds(
 
 @given(st.floats(120, 10**9, exclude_min=True))
 def test_a_service_that_wants_minutes_is_not_waited_for(seconds: float) -> None:
-    error = ModelError("busy", "limit", status=429, retry_after=seconds, hint="buy")
-    model = _Attempts([error])
-    with pytest.raises(ModelError, match=r"it can be asked again in \d+ minutes") as caught:
+    headers = {"retry-after": f"{seconds}"}
+    model = _Attempts([explain_error("busy", ModelEndpoint("m", "http://x"), 429, headers)])
+    with pytest.raises(ModelError, match=r"429 \(it can be asked again in \d+ minutes\): busy"):
         model.run()
-    assert (caught.value.kind, caught.value.status, caught.value.hint) == ("limit", 429, "buy")
     assert model.waits == []
 
 

@@ -32,7 +32,7 @@ from cub.agent.events import (
 from cub.agent.executor import MAX_CONCURRENT
 from cub.agent.loop import MAX_CUT_REPLIES
 from cub.agent.memory import MAX_OWN_TEXT
-from cub.agent.model import ReasoningDelta, TextDelta
+from cub.agent.model import MAX_RETRY_AFTER, ReasoningDelta, TextDelta
 from cub.agent.model_settings import (
     DEFAULT_COMPACTION_THRESHOLD,
     DEFAULT_MAX_OUTPUT_TOKENS,
@@ -164,7 +164,7 @@ def test_the_modes_are_those_of_the_code() -> None:
         f"`ANTHROPIC_MAX_OUTPUT_TOKENS` | {DEFAULT_MAX_OUTPUT_TOKENS:,}",
         f"`ANTHROPIC_COMPACTION_THRESHOLD` | {DEFAULT_COMPACTION_THRESHOLD:,}",
         f"up to {retries.MAX_RETRIES} times",
-        f"more than {retries.MAX_RETRY_AFTER / 60:.0f} minutes",
+        f"more than {MAX_RETRY_AFTER / 60:.0f} minutes",
         f"(±{retries.JITTER:.0%})".replace("%", " %"),
         f"the result of any call | {MAX_RESULT_CHARS:,} characters",
         f"at most {bash.MAX_SECONDS}; {bash.MAX_CHARS:,} characters",
