@@ -100,8 +100,8 @@ class AgentSession:
 
         Raises ModelError if no model writes a summary; the messages stay then.
         """
-        compactor = self._make_compactor()
-        self.messages = yield from compactor.compact_now(self.messages, self._prompt, force=force)
+        compact = self._compactor.compact_now
+        self.messages = yield from compact(self.messages, self._prompt, force=force)
         self.repetition.clear()
 
     @property
@@ -123,21 +123,21 @@ class AgentSession:
                 return end
             if notices := self.take_notices():
                 self.messages = add_user_text(self.messages, notices)
-            compactor = self._make_compactor()
-            self.messages = yield from compactor.prepare_request(self.messages, self._prompt)
+            prepare = self._compactor.prepare_request
+            self.messages = yield from prepare(self.messages, self._prompt)
             if self.toolbox.context.stop.is_requested:
                 return SessionEnd("cancelled", text, "cancelled")
-            turn = yield from self._run_fitting_turn(number, compactor)
+            turn = yield from self._run_fitting_turn(number)
             text = (text if self._cut_replies else "") + turn.text or text
+            if turn.is_cancelled:
+                return SessionEnd("cancelled", text, "cancelled")
             if end := self._find_end(turn, text):
                 end = yield from self._review_end(end, rounds)
                 if end:
                     return end
         raise AssertionError  # count() has no end
 
-    def _run_fitting_turn(
-        self, number: int, compactor: Compactor
-    ) -> Generator[SessionEvent, None, Turn]:
+    def _run_fitting_turn(self, number: int) -> Generator[SessionEvent, None, Turn]:
         """Run a turn; while the service refuses it as too long, with a shorter conversation."""
         turn = yield from self._run_turn(number)
         for part in _SHORTER:
@@ -145,7 +145,7 @@ class AgentSession:
                 break
             tokens = self.window.record_refusal(self.messages, turn.error.window)
             target = int(part * min(tokens, self.window.find_threshold(tokens)))
-            self.messages = yield from compactor.shorten(
+            self.messages = yield from self._compactor.shorten(
                 self.messages, self._prompt, target, is_refused=True
             )
             if self.toolbox.context.stop.is_requested:
@@ -177,7 +177,8 @@ class AgentSession:
             yield TurnEnd(number, turn.end.stop_reason, turn.end.usage, usd, self.model.name)
         return turn
 
-    def _make_compactor(self) -> Compactor:
+    @property
+    def _compactor(self) -> Compactor:
         models = (self.small_model, self.model)
         return Compactor(
             models, self.window, self.toolbox, self.budget, self.get_random, self.cutter
@@ -194,8 +195,6 @@ class AgentSession:
 
     def _find_end(self, turn: Turn, text: str) -> SessionEnd | None:
         """Return how the session ends with this turn; None if another one follows."""
-        if turn.is_cancelled:
-            return SessionEnd("cancelled", text, "cancelled")
         if turn.error:
             error = turn.error
             message = f"{error.message}; {error.hint}".removesuffix("; ")
@@ -209,7 +208,10 @@ class AgentSession:
         if reason == "max_tokens":
             return self._go_on_after_cut(turn, text)
         self._cut_replies = 0
-        return None if turn.calls else _end_with_reply(turn, text)
+        if turn.calls:
+            return None
+        message = "" if turn.text else "the model's reply was empty"
+        return SessionEnd("end_turn" if turn.text else "empty", text, message)
 
     def _review_end(
         self, end: SessionEnd, rounds: Counter[int]
@@ -246,10 +248,3 @@ class AgentSession:
             note = f"Your reply was cut at the limit of {limit}. Go on exactly where it stopped."
             self.messages = add_user_text(self.messages, note)
         return None
-
-
-def _end_with_reply(turn: Turn, text: str) -> SessionEnd:
-    """Return the end of a session whose last reply has no call; it should have a text."""
-    if turn.text.strip():
-        return SessionEnd("end_turn", text)
-    return SessionEnd("empty", text, "the model's reply was empty")

@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from cub.agent.model import (
     MAX_RETRY_AFTER,
@@ -128,21 +127,6 @@ def make_failure(
     if len(endpoint.key) >= _MIN_SECRET_CHARS:
         text = text.replace(endpoint.key, MASK)
     return ModelError(truncate_text(" ".join(mask_text(text).split()), _MAX_MESSAGE_CHARS), kind)
-
-
-def require_key(endpoint: ModelEndpoint, vendor_host: str, key_variable: str) -> None:
-    """Raise ModelError if a service needs a key and there is none, or one that can't be sent."""
-    is_vendor = vendor_host in endpoint.base_url
-    host = vendor_host if is_vendor else urlsplit(endpoint.base_url).hostname
-    if not endpoint.key and (endpoint.key_variable or is_vendor):
-        hint = (
-            f"set {endpoint.key_variable or key_variable}, or `code.api_key` in your own "
-            "configuration; a server on your machine needs none: `--model ollama/NAME`"
-        )
-        raise ModelError(f"missing API key for {host}", "login", hint=hint)
-    if not (endpoint.key.isascii() and endpoint.key.isprintable()):
-        hint = "copy the key again: a key has only ASCII characters, and no line break"
-        raise ModelError(f"the API key for {host} is not valid", "login", hint=hint)
 
 
 def require_package(name: str, message: str = "the built-in agent needs the package {}") -> None:

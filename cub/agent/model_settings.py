@@ -217,11 +217,14 @@ def require_prices(settings: ModelSettings) -> None:
 def find_model_window(settings: ModelSettings, name: str) -> int | None:
     """Return how many tokens a model can read; None if neither its server nor a table says so.
 
-    The main model's server is asked if it is on this machine.
+    The main model's server is asked if it is on this machine. A script reads any number.
     """
     found = _find_endpoint(settings.model, settings)
-    is_main = found is not None and name == found[1].model
-    return (find_local_window(found[1]) if found and is_main else None) or find_context_window(name)
+    if found is None:
+        return None
+    _, endpoint = found
+    window = find_local_window(endpoint) if name == endpoint.model else None
+    return window or find_context_window(name)
 
 
 def require_model_server(settings: ModelSettings) -> None:

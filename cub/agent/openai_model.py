@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cub.agent.conversation import (
@@ -121,7 +121,7 @@ class _ReasoningFields:
 
     def __init__(self, model: str) -> None:
         self._model = model
-        self._pieces: list[JsonObject] = []
+        self._fields: dict[str, Any] = {}
         self._is_first = True
 
     def add_delta(self, delta: JsonObject) -> Iterator[ReasoningDelta]:
@@ -130,18 +130,17 @@ class _ReasoningFields:
         Empty text counts once, in front: DeepSeek refuses a call without the field.
         """
         fields = {key: delta[key] for key in _REASONING_FIELDS if delta.get(key)}
-        if self._is_first and not self._pieces:
+        if self._is_first and not self._fields:
             fields |= {key: "" for key in _REASONING_TEXTS if delta.get(key) == ""}
-        if fields:
-            self._pieces.append(fields)
+        _add_fields(self._fields, fields)
         if text := _get_reasoning(fields):
             yield ReasoningDelta(text)
 
     def finish(self) -> Iterator[ReasoningBlock]:
         """Yield what has come since the last block."""
-        if fields := _join_fields(self._pieces):
-            yield ReasoningBlock(self._model, _get_reasoning(fields), fields)
-        self._pieces, self._is_first = [], False
+        if self._fields:
+            yield ReasoningBlock(self._model, _get_reasoning(self._fields), self._fields)
+        self._fields, self._is_first = {}, False
 
 
 def _get_reasoning(fields: JsonObject) -> str:
@@ -149,18 +148,15 @@ def _get_reasoning(fields: JsonObject) -> str:
     return next((text for key in _REASONING_TEXTS if (text := get_text(fields, key))), "")
 
 
-def _join_fields(pieces: Sequence[JsonObject]) -> dict[str, Any]:
-    """Return the fields of a message of which these are the pieces, in their order."""
-    joined: dict[str, Any] = {}
+def _add_fields(fields: dict[str, Any], piece: JsonObject) -> None:
+    """Add a piece of a message to its fields."""
     for key in _REASONING_TEXTS:
-        texts = [piece[key] for piece in pieces if isinstance(piece.get(key), str)]
-        joined |= {key: "".join(texts)} if texts else {}
-    details: list[dict[str, Any]] = []
-    for piece in pieces:
-        for item in list_objects(piece, "reasoning_details"):
-            _add_detail(details, item)
-        joined |= {key: piece[key] for key in ("extra_content",) if key in piece}
-    return joined | ({"reasoning_details": details} if details else {})
+        if isinstance(piece.get(key), str):
+            fields[key] = fields.get(key, "") + piece[key]
+    for item in list_objects(piece, "reasoning_details"):
+        _add_detail(fields.setdefault("reasoning_details", []), item)
+    if "extra_content" in piece:
+        fields["extra_content"] = piece["extra_content"]
 
 
 def _add_detail(details: list[dict[str, Any]], item: JsonObject) -> None:
@@ -257,12 +253,10 @@ def _convert_image(image: ImageBlock) -> JsonObject:
 
 def _convert_reply(message: Message, model: str) -> JsonObject:
     """Return a reply with what the model attached to it; Gemini also wants it of other models."""
-    pieces = [block.data for block in message.blocks if isinstance(block, ReasoningBlock)]
-    reply: dict[str, Any] = {
-        "role": "assistant",
-        "content": message.text,
-        **_join_fields(pieces),
-    }
+    reply: dict[str, Any] = {"role": "assistant", "content": message.text}
+    for block in message.blocks:
+        if isinstance(block, ReasoningBlock):
+            _add_fields(reply, block.data)
     if message.calls:
         reply["tool_calls"] = [
             {

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import urlsplit
 
 from cub import __version__
 from cub.agent.conversation import Block, Message, ReasoningBlock, ToolCall
@@ -17,7 +18,6 @@ from cub.agent.model_failures import (
     explain_connection,
     explain_error,
     make_failure,
-    require_key,
     require_package,
 )
 from cub.json_values import JsonObject
@@ -50,7 +50,7 @@ class ServiceModel(ABC):
         require_package("httpx2")
         base_url = endpoint.base_url or self.vendor_url
         self.endpoint = endpoint._replace(base_url=base_url, key=endpoint.key.strip())
-        require_key(self.endpoint, self.vendor_host, self.key_variable)
+        self._require_key()
         self._refused = dict[int, Block]()  # by their id(), which stays theirs in here
         self._takes_reasoning = True
 
@@ -94,6 +94,20 @@ class ServiceModel(ABC):
         """Close the connections to the service, if a client was made."""
         if client := vars(self).get("client"):
             client.close()
+
+    def _require_key(self) -> None:
+        """Raise ModelError if a key is missing that the service needs, or can't be sent."""
+        key, variable = self.endpoint.key, self.endpoint.key_variable
+        host = self.vendor_host if self.is_vendor else urlsplit(self.endpoint.base_url).hostname
+        if not key and (variable or self.is_vendor):
+            hint = (
+                f"set {variable or self.key_variable}, or `code.api_key` in your own "
+                "configuration; a server on your machine needs none: `--model ollama/NAME`"
+            )
+            raise ModelError(f"missing API key for {host}", "login", hint=hint)
+        if not (key.isascii() and key.isprintable()):
+            hint = "copy the key again: a key has only ASCII characters, and no line break"
+            raise ModelError(f"the API key for {host} is not valid", "login", hint=hint)
 
     def stream_reply(self, request: ModelRequest) -> Iterator[ReplyEvent]:
         """Yield a reply as it comes. Raises ModelError.

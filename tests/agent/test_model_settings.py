@@ -11,6 +11,7 @@ import pytest
 from cub.agent.anthropic_model import AnthropicModel
 from cub.agent.model_settings import (
     PROVIDERS,
+    find_model_window,
     load_models,
     require_model_server,
     resolve_model_settings,
@@ -254,6 +255,11 @@ def test_services_elsewhere_and_scripts_are_not_asked() -> None:
     environ = {"ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": "http://host.invalid:1/v1"}
     for model in ("claude-x", "gpt-5", "scripted/x.yaml"):
         require_model_server(resolve_model_settings({**UNSET, "code.model": model}, environ, None))
+
+
+def test_no_table_is_loaded_for_the_window_of_a_script() -> None:
+    settings = resolve_model_settings({**UNSET, "code.model": "scripted/gpt-4o"}, {}, None)
+    assert find_model_window(settings, "gpt-4o") is None
 
 
 def test_scripts_are_relative_to_the_folder(tmp_path: Path) -> None:
