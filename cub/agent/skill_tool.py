@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from queue import SimpleQueue
-from threading import Thread
 from typing import Annotated, NamedTuple
 
 from cub.agent.conversation import Message, TextBlock, make_user_message
-from cub.agent.events import ReplyText, SessionEnd, SessionEvent, ToolEvent
+from cub.agent.events import ReplyText, SessionEnd, SessionEvent
 from cub.agent.loop import AgentSession
 from cub.agent.session_budget import SessionBudget
 from cub.agent.skill_invocation import SkillInvocation, write_instructions
 from cub.agent.skills import Skill
-from cub.agent.subagents import Subagents
+from cub.agent.subagents import SubagentRun, Subagents
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.errors import CubError
@@ -73,34 +71,24 @@ def _work_apart(
     session: AgentSession, subagents: Subagents, invocation: SkillInvocation, prompt: str
 ) -> Iterator[SessionEvent]:
     """Have a sub-agent work; the conversation gets what the user typed, and the answer."""
-    events = SimpleQueue[ToolEvent | str | CubError]()
-    context = replace(session.toolbox.context, send=events.put)
-
-    def work() -> None:
-        try:
-            output = _run_fork(subagents, session.budget, invocation._replace(text=prompt), context)
-            events.put(output.text)
-        except CubError as error:
-            events.put(error)
-        except Exception as error:  # noqa: BLE001 - whoever waits for its end must get one
-            events.put(CubError(f"the sub-agent failed: {type(error).__name__}: {error}"))
-
-    Thread(target=work, daemon=True).start()
-    while not isinstance(event := events.get(), str | CubError):
-        yield event
-    answer = event if isinstance(event, str) else f"error: {event}"
+    context = _limit_tools(invocation.skill, session.toolbox.context)
+    try:
+        run = _add_run(subagents, session.budget, invocation.skill)
+        yield from subagents.follow_agent(run, prompt, context)
+        end = SessionEnd("end_turn", run.answer)
+    except CubError as error:
+        end = SessionEnd("error", "", str(error))
+    answer = end.text or f"error: {end.message}"
     session.messages += [
         make_user_message(invocation.prompt),
         Message("assistant", (TextBlock(answer),)),
     ]
+    if not end.text and context.stop.is_requested:
+        end = SessionEnd("cancelled", "", "cancelled")
     yield session.toolbox.cache.statistics
-    if isinstance(event, str):
-        yield ReplyText(event)
-        yield SessionEnd("end_turn", event)
-    elif context.stop.is_requested:
-        yield SessionEnd("cancelled", "", "cancelled")
-    else:
-        yield SessionEnd("error", "", str(event))
+    if end.text:
+        yield ReplyText(end.text)
+    yield end
 
 
 def _load_skill(
@@ -116,23 +104,19 @@ def _load_skill(
         hint = f"suggest `/{skill.name}` to the user if it is needed"
         raise ToolError(f"only the user can call for the skill {skill.name}", hint=hint)
     text = write_instructions(skill, arguments.args.strip())
-    invocation = SkillInvocation(skill, "", text)
-    if skill.is_fork:
-        return _run_fork(subagents, budget, invocation, context)
-    return ToolOutput(text, is_kept=True)
+    if not skill.is_fork:
+        return ToolOutput(text, is_kept=True)
+    run = _add_run(subagents, budget, skill)
+    return subagents.run_agent(run, text, _limit_tools(skill, context))
 
 
-def _run_fork(
-    subagents: Subagents, budget: SessionBudget, invocation: SkillInvocation, context: ToolContext
-) -> ToolOutput:
-    """Return what the skill's sub-agent answers. Raises ToolError if there is none, or it fails."""
-    skill = invocation.skill
+def _add_run(subagents: Subagents, budget: SessionBudget, skill: Skill) -> SubagentRun:
+    """Return the record of the agent that works on a skill. Raises ToolError if there is none."""
     agent = subagents.types.get(skill.agent)
     if agent is None:
         hint = suggest_known(skill.agent, subagents.types)
         raise ToolError(f"the skill {skill.name} needs an unknown agent {skill.agent!r}", hint=hint)
-    run = subagents.add_run(agent, f"/{skill.name}", budget)
-    return subagents.run_agent(run, invocation.text, _limit_tools(skill, context))
+    return subagents.add_run(agent, f"/{skill.name}", budget)
 
 
 def _limit_tools(skill: Skill, context: ToolContext) -> ToolContext:

@@ -115,21 +115,30 @@ class Subagents:
     def run_agent(self, run: SubagentRun, prompt: str, context: ToolContext) -> ToolOutput:
         """Have an agent work on a prompt to its end, and return its answer.
 
-        What happens goes to the context's `send`, questions included. Raises ToolError if the agent
-        did not come to its end.
+        What happens goes to the context's `send`. Raises ToolError as `follow_agent` does.
+        """
+        for event in self.follow_agent(run, prompt, context):
+            context.send(event)
+        return ToolOutput(run.answer)
+
+    def follow_agent(
+        self, run: SubagentRun, prompt: str, context: ToolContext
+    ) -> Iterator[ToolEvent]:
+        """Have an agent work on a prompt, yield what happens, and note its answer in the run.
+
+        Raises ToolError if the agent did not come to its end.
         """
         try:
             with context.stop.open_child() as stop:
                 child = replace(context, stop=stop, depth=context.depth + 1)
                 session = self.start_session(run.agent, child, run.budget)
-                end = _follow_session(session, prompt, run, context.send)
+                end = yield from _follow_session(session, prompt, run)
         finally:
             run.state = "failed"  # unless there is an answer
         if end.reason != "end_turn":
             so_far = f"\n\nIts last words:\n{end.text}" if end.text else ""
             raise ToolError(f"{run.name} did not finish: {end.message or end.reason}{so_far}")
         run.state, run.answer = "done", end.text
-        return ToolOutput(run.answer)
 
     def add_run(self, agent: AgentType, description: str, budget: SessionBudget) -> SubagentRun:
         """Return the record of an agent that is about to start, within this budget."""
@@ -218,20 +227,20 @@ def choose_agent_tools(agent: AgentType, tools: Mapping[str, Tool], depth: int) 
 
 
 def _follow_session(
-    session: AgentSession, prompt: str, run: SubagentRun, send: Callable[[ToolEvent], None]
-) -> SessionEnd:
-    """Work on a prompt, note what is done, and pass on what a person should see or answer."""
+    session: AgentSession, prompt: str, run: SubagentRun
+) -> Generator[ToolEvent, None, SessionEnd]:
+    """Work on a prompt, note what is done, and yield what a person should see or answer."""
     for event in session.work_on(prompt):
         match event:
             case SessionEnd():
                 return event
             case Question():
-                send(event._replace(reason=f"{run.name}: {event.reason}"))
+                yield event._replace(reason=f"{run.name}: {event.reason}")
             case SubagentEvent() | GateStart():
-                send(event)
+                yield event
             case RequestRetry() | ToolStart() | ToolEnd() | TurnEnd() | Compaction():
                 run.activity = event.summary if isinstance(event, ToolStart) else run.activity
-                send(SubagentEvent(run.name, event))
+                yield SubagentEvent(run.name, event)
     raise AssertionError  # a session ends with a SessionEnd
 
 
