@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+from contextlib import closing
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cub.actions import mcp_servers
+from cub.actions.code_session import SessionSurroundings, prepare_session
 from cub.actions.command_options import CodeOptions
 from cub.actions.mcp_servers import FoundServers, find_servers
 from cub.actions.run.command_trust import trust_project
@@ -16,7 +21,9 @@ from cub.actions.tasks.stores import open_stores
 from cub.agent.permission_rules import parse_rule
 from cub.agent.permissions import Permissions
 from cub.errors import CubError
+from cub.processes.command import StopRequest
 from cub.project.project import Project
+from tests.agent.mcp.pools import RAW
 
 
 @pytest.fixture
@@ -174,3 +181,21 @@ def test_without_the_package_a_warning_says_how_to_install_it(
     (warning,) = found.warnings
     assert warning.message == "MCP servers need the package mcp, which is not installed: mine"
     assert "or set `code.mcp.enabled: false`" in warning.hint
+
+
+def test_servers_end_at_once_if_a_session_cannot_be_prepared(shelf: Path, home: Path) -> None:
+    pytest.importorskip("mcp", reason="the extra mcp is not installed")
+    server = {"command": sys.executable, "args": ["-I", "-S", str(RAW), "log"]}
+    (home / "mine.json").write_text(json.dumps({"mcpServers": {"one": server}}))
+    (shelf / "replies.yaml").write_text("conversations: [{replies: [{text: Hi.}]}]")
+    options = CodeOptions(
+        model="scripted/replies.yaml", mcp_files=(home / "mine.json",), gate="checks"
+    )
+    with closing(StopRequest()) as stop:
+        environ = {"PATH": os.environ["PATH"]}
+        surroundings = SessionSurroundings(
+            shelf, environ, stop, date(2026, 1, 1), has_terminal=True
+        )
+        with pytest.raises(CubError, match="no check can review the work"):
+            prepare_session(open_stores(Project.load(shelf), "bob"), options, surroundings)
+    assert (shelf / "starts").read_text() == (shelf / "ends").read_text() == "x"

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,19 +20,22 @@ from tests.agent.mcp.package_server import serve_over_http
 
 NOTIFICATION = b'data: {"jsonrpc": "2.0", "method": "notifications/message", "params": {}}\n\n'
 HEADERS: list[str | None] = []
+SESSIONS: list[str] = []
 
 
 class _OddServer(BaseHTTPRequestHandler):
     """Answer as its path says, and as no server should."""
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         HEADERS.append(self.headers["x-key"])
         match self.path:
             case "/denied":
                 self._answer(401)
             case "/elsewhere":
                 self._answer(307, location="http://localhost:1/mcp")
+            case "/forgetful":
+                self._answer_call(body)
             case "/page":
                 self._answer(200, b"<html>Log in</html>", "text/html")
             case "/flood":
@@ -38,6 +44,24 @@ class _OddServer(BaseHTTPRequestHandler):
                 self._answer(200, b"data: x\n\n", "text/event-stream")
             case "/events":
                 self._answer(200, NOTIFICATION * 1_000, "text/event-stream")
+
+    def _answer_call(self, body: dict[str, Any]) -> None:
+        """Answer as a server that is started anew after the first session has begun."""
+        if body["method"] == "initialize":
+            SESSIONS.append(f"s{len(SESSIONS)}")
+        if body["method"] == "tools/call" and self.headers["mcp-session-id"] == "s0":
+            return self._answer(404)
+        if "id" not in body:
+            return self._answer(202)
+        result = {
+            "protocolVersion": "2025-06-18",
+            "serverInfo": {"name": "odd", "version": "1"},
+            "capabilities": {},
+            "tools": [],
+            "content": [{"type": "text", "text": "done"}],
+        }
+        answer = {"jsonrpc": "2.0", "id": body["id"], "result": result}
+        return self._answer(200, json.dumps(answer).encode(), session=(SESSIONS or [""])[-1])
 
     def do_GET(self) -> None:
         self._answer(405)
@@ -52,12 +76,14 @@ class _OddServer(BaseHTTPRequestHandler):
         kind: str = "application/json",
         *,
         location: str = "",
+        session: str = "",
     ) -> None:
         self.send_response(status)
         for name, value in (
             ("content-type", kind),
             ("content-length", str(len(body))),
             ("location", location),
+            ("mcp-session-id", session),
         ):
             if value:
                 self.send_header(name, value)
@@ -68,6 +94,7 @@ class _OddServer(BaseHTTPRequestHandler):
 @pytest.fixture
 def odd_server() -> Iterator[str]:
     HEADERS.clear()
+    SESSIONS.clear()
     server = ThreadingHTTPServer(("127.0.0.1", 0), _OddServer)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -120,3 +147,14 @@ def test_nobody_at_an_address_fails_at_once(tmp_path: Path) -> None:
         with pytest.raises(ToolError, match="the MCP server web is not connected: All conn"):
             servers.call_tool("web", "add", {}, stop)
     stop.close()
+
+
+def test_a_session_that_a_server_has_forgotten_begins_again(
+    odd_server: str, tmp_path: Path
+) -> None:
+    config = McpServerConfig("web", WHERE, url=f"{odd_server}/forgetful")
+    with closing(StopRequest()) as stop, open_servers(tmp_path, config) as servers:
+        with pytest.raises(ToolError, match="the server has forgotten the session"):
+            servers.call_tool("web", "ask", {}, stop)
+        assert servers.call_tool("web", "ask", {}, stop).content[0].type == "text"
+    assert SESSIONS == ["s0", "s1"]
