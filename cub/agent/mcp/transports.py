@@ -70,9 +70,11 @@ async def open_command_streams(
             finally:
                 read_stream.close()
                 write_stream.close()  # and with it, its stdin
-                with anyio.move_on_after(_EXIT_SECONDS):
-                    await has_ended.wait()
-                command.terminate()
+                try:
+                    with anyio.move_on_after(_EXIT_SECONDS, shield=True):
+                        await has_ended.wait()
+                finally:  # the thread that reads ends with the command
+                    command.terminate()
 
 
 def _read_messages(command: RunningCommand, deliver: Callable[[SessionMessage], None]) -> str:

@@ -3,6 +3,7 @@
 echo        answers calls of `echo` with their arguments, and what the process can see
 hang-start  never answers        hang-list  answers `initialize` alone
 garbage     writes lines that are no messages, before and between its answers
+stay        never answers, and does not exit when its stdin ends
 exit        prints a reason to stderr and exits with code 3
 """
 
@@ -105,7 +106,9 @@ for line in sys.stdin:
         write({"id": 99, "method": "roots/list"})
     if MODE == "hang-start" or (MODE == "hang-list" and message["method"] != "initialize"):
         time.sleep(300)
-    if "method" in message:
+    if "method" in message and MODE != "stay":
         answer(message.get("id"), message["method"], message.get("params", {}))
-if MODE == "log":
+if MODE in ("log", "stay"):
     note("ends")
+if MODE == "stay":
+    time.sleep(300)

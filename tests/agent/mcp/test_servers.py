@@ -130,6 +130,17 @@ def test_a_stop_ends_the_wait_for_servers(folder: Path, stop: StopRequest) -> No
     assert find_status(servers, "mute").reason == "it was stopped"
 
 
+def test_servers_can_be_closed_while_one_that_was_too_slow_is_ended(folder: Path) -> None:
+    surroundings = ServerSurroundings(folder, {"PATH": os.environ["PATH"]}, 0.3)
+    servers = McpServers([make_config("slow", "stay")], surroundings)
+    deadline = time.monotonic() + 20
+    while not (folder / "ends").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    started = time.monotonic()
+    servers.close()
+    assert time.monotonic() < started + 5
+
+
 def test_a_server_gets_its_folder_and_no_variables_but_those_it_was_given(
     folder: Path, stop: StopRequest
 ) -> None:
