@@ -40,7 +40,13 @@ _CHECKED_NODES = {
     "arithmetic_expansion": re.compile(r"\$\(\([\d\s+*/()%<>-]*\)\)", re.ASCII),
     "ansi_c_string": re.compile(r"\$'(?:[^\\]|\\[nt'\\])*'"),
     # Numbers are expressions here, which may run a command: [[ 'a[$(rm x)]' -eq 0 ]]
-    "test_command": re.compile(r"(?!.* -(?:eq|ne|lt|le|gt|ge|v)\b).*", re.DOTALL),
+    # So is what -v names, which a variable may be in [ ].
+    "test_command": re.compile(
+        r"(?=.{,500}\Z)(?!.*\s-(?:eq|ne|lt|le|gt|ge|v)\b)"
+        r"(?!\[\s(?:[^\"'$`\\]|\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.)*[$`])"
+        r"(?!\[\s(?:.*\s)?\S*[$`].*[\"'`}]\s+(?!!?=|-\w|\])).*",
+        re.DOTALL,
+    ),
     # Programs go by PATH, LD_PRELOAD, and the like; by none in small letters but the proxies.
     "variable_assignment": re.compile(r"(?!\w+_proxy)[a-z_][a-z0-9_]*=.*", re.DOTALL | re.ASCII),
     "for_statement": re.compile(r"for\s+(?!\w+_proxy)[a-z_][a-z0-9_]*\s.*", re.DOTALL | re.ASCII),

@@ -86,13 +86,19 @@ READERS = {
     "od": Reader("-A -t -N"), "xxd": Reader("-s -l"), "hexdump": Reader("-n -e"),
     "strings": Reader("-n"), "base64": Reader("-w"),
 }  # fmt: skip
+# Numbers, and what -v names, are expressions that may run a command; a variable may be `-v`.
+_SAFE_TEST = (
+    rf"(?!(?:.* )?-(?:eq|ne|lt|le|gt|ge|v)\b)(?!.*{UNKNOWN})"
+    rf"(?!(?:.* )?[^ ]*{UNKNOWN_TEXT}[^ ]* (?!!?=|-\w)).*"
+)
 # Programs that change nothing, and read no file.
 HARMLESS = {
-    "true": ".*", "false": ".*", ":": ".*", "pwd": ".*", "echo": ".*", "printf": "(?!-v).*",
-    "exit": ".*", "sleep": ".*", "wait": ".*", "test": r"(?!(?:.* )?-(?:eq|ne|lt|le|gt|ge|v)\b).*",
+    "true": ".*", "false": ".*", ":": ".*", "pwd": ".*", "echo": ".*",
+    "printf": f"(?!-v|[{UNKNOWN}{UNKNOWN_TEXT}]).*",
+    "exit": ".*", "sleep": ".*", "wait": r"[%\d ]*", "test": _SAFE_TEST,
     "set": r"(?:[-+][eux]*o? ?|pipefail ?)+", "which": ".*", "whoami": "", "uname": "-.*",
     "tr": ".*", "basename": ".*", "dirname": ".*", "uniq": r"(?:-\S+(?: |$))*",
-    "command": "-[vV] .*", "type": ".*", "date": r"(?:\+.*)?",
+    "command": "-[vV] .*", "type": ".*", "date": rf"(?:\+(?:(?! -)[^{UNKNOWN}])*)?",
 }  # fmt: skip
 # Options by which a program runs another one, or writes a file, though it usually does neither. The
 # row of git is for what precedes the subcommand.

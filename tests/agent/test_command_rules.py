@@ -137,6 +137,11 @@ def test_rules_cover_an_everyday_command(context: ToolContext, command: str) -> 
         "git commit -F - <<E\n`rm x`\nE", "git status; alias x=y", "git status \\", "git 'x",
         "git status; {git,log}", "x='-c a=b'; git $x status", "x=output=y; git log --$x",
         'x=output=y; git log "--$x"', "timeout $x make", "time -o x make",
+        "x='-v a[$(rm${IFS}x)] y'; printf $x; make", "x='-v a[$(rm${IFS}x)]'; [ $x ]; make",
+        "[ \"$x\"'' 'a[$(rm x)]' ]; make",
+        "wait -p 'a[$(rm x)]'; make", '[ "\\"" = $x ]; make',
+        "x='-v a[$(rm${IFS}x)]'; test $x; make", "x=-v; test \"$x\" 'a[$(rm x)]'; make",
+        "x=-v; [ \"$x\" 'a[$(rm x)]' ]; make", "[\t-v 'a[$(rm x)]' ]; make", "date +%s -s x; make",
         "git\u00a0status", "git status\r", "git log ~root/x; cat ~root/x",
         # what a program does goes by the environment
         "PATH=. git status", "PATH=.; git status", "GIT_PAGER=x git log",
