@@ -204,15 +204,12 @@ class Subagents:
 
     def _take_event(self, event: ToolEvent) -> None:
         """Take what an agent in the background would show: it can't ask."""
-        if isinstance(event, Question):
-            words = f"{event.reason}, and a background agent can't ask the user"
-            event.answer(Answer("no", words))
-        elif (
-            isinstance(event, SubagentEvent)
-            and isinstance(event.event, ToolEnd)
-            and event.event.source == "denied"
-        ):
-            self._denied.append(event)
+        match event:
+            case Question():
+                words = f"{event.reason}, and a background agent can't ask the user"
+                event.answer(Answer("no", words))
+            case SubagentEvent(event=ToolEnd(source="denied")):
+                self._denied.append(event)
 
 
 def choose_agent_tools(agent: AgentType, tools: Mapping[str, Tool], depth: int) -> dict[str, Tool]:
