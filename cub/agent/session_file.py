@@ -136,11 +136,12 @@ def _apply_change(tree: object, messages: list[Message]) -> None:
 class SessionWriter:
     """Add to a session's file, which no other process can then continue.
 
-    `messages` are those that the file has. `write` is for tests of crashes.
+    `messages` and `tokens` are those that the file has. `write` is for tests of crashes.
     """
 
     path: Path
     messages: list[Message] = field(default_factory=list)
+    tokens: TokenUsage = field(default_factory=TokenUsage)
     write: Callable[[int, bytes], int] = os.write
     _descriptor: int | None = None
 
@@ -155,12 +156,14 @@ class SessionWriter:
         """
         start = sum(takewhile(bool, map(eq, self.messages, messages)))
         old, new = self.messages[start:], messages[start:]
-        if not (old or new):
+        if not (old or new) and summary.tokens == self.tokens:
             return
         same = sum(takewhile(bool, map(eq, reversed(old), reversed(new))))
         added = list(map(write_message, new[: len(new) - same]))
         change = {"type": "messages", "at": start, "drop": len(old) - same, "add": added}
-        self._append(encode_record(change) + b"\n", _encode_summary(summary))
+        data = encode_record(change) + b"\n" if old or new else b""
+        self._append(data, _encode_summary(summary))
+        self.tokens = summary.tokens
         self.messages = list(messages)
 
     def close(self) -> None:

@@ -127,7 +127,7 @@ class SessionStore:
             except BaseException:
                 writer.close()
                 raise
-        writer.messages = saved.messages
+        writer.messages, writer.tokens = saved.messages, saved.summary.tokens
         session.messages = repair_conversation(saved.messages)
         recorder = SessionRecorder(session, writer, saved.summary)
         if saved.damaged:

@@ -252,3 +252,15 @@ def test_a_project_has_a_folder_of_its_own_in_the_data_directory(
     assert store.folder.parent == tmp_path / "data/cub/sessions"
     assert find_session_store(tmp_path / "link").folder == store.folder
     assert find_session_store(tmp_path).folder != store.folder
+
+
+def test_what_is_used_after_the_last_message_counts(store: SessionStore) -> None:
+    recorder = start(store, say("Done."))
+    recorder = store.resume(fresh_session(store.root), recorder.session_id)
+    size = recorder.writer.path.stat().st_size
+    list(recorder.record(()))
+    assert recorder.writer.path.stat().st_size == size
+    recorder.session.budget.add_cost(TokenUsage(5, 5), 0.5)  # as by judges of the gate
+    list(recorder.record(()))
+    recorder.close()
+    assert store.list_sessions()[0][0].tokens == TokenUsage(5, 5)
