@@ -161,9 +161,13 @@ def show_map(state: TerminalState, words: str) -> None:
 
 def show_context(state: TerminalState, _: str) -> None:
     """Print what the next request has, and how many tokens each part is."""
-    rows = [(name, f"{tokens:,}", where) for name, tokens, where in _list_context(state)]
+    parts = [*_list_context(state)]
+    rows = [(name, f"{tokens:,}", where) for name, tokens, where in parts]
     total, limit = state.measure_context()
-    rows.append(("in all, as measured", f"{total:,}", f"of {limit:,}"))
+    name = "in all, as measured"
+    if not state.session.budget.turns:  # no service has counted yet
+        name, total = "in all, estimated", sum(tokens for _, tokens, _ in parts)
+    rows.append((name, f"{total:,}", f"of {limit:,}"))
     output.print_table(("part", "tokens", "from"), rows, prose=("part", "from"))
 
 
