@@ -3,8 +3,9 @@
 `python -m tests.benchmarks map` measures the project map instead: see tests/benchmarks/map.
 `python -m tests.benchmarks tasks` measures tasks, ledger and prompts, `run` a run's own cost,
 `large` files of extreme size or form, `context` the commands of `cub context`, `agent` the built-in
-agent, `cache` what its cuts of old results cost. `verdicts` measures nothing: it runs agents that
-are right and wrong on real packages.
+agent, `cache` what its cuts of old results cost, `peers` the agent beside others, and
+`peers scenarios` what all of them do in difficult cases. `verdicts` measures nothing: it runs
+agents that are right and wrong on real packages.
 
 Each command runs RUNS times after a warm-up, in turn with what it is compared to, so that a
 machine whose speed drifts drifts for both; the figures are medians. CPU is user and system
@@ -28,6 +29,8 @@ from cub.git.objects import ObjectReader
 from cub.prompt.templates import TemplateSet
 from tests.benchmarks import EMPTY, history
 from tests.benchmarks.agent.cache import main as of_cache
+from tests.benchmarks.agent.peers import main as of_peers
+from tests.benchmarks.agent.scenarios import main as of_scenarios
 from tests.benchmarks.agent.speed import main as of_agent
 from tests.benchmarks.context.speed import main as of_contexts
 from tests.benchmarks.large import PROSE
@@ -46,6 +49,7 @@ _PARTS = {
     "large": of_large_files,
     "run": of_runs,
     "agent": of_agent,
+    "peers": of_peers,
     "cache": of_cache,
     "context": of_contexts,
 }
@@ -146,7 +150,9 @@ def _say(line: str) -> None:
 def main() -> None:
     """Measure what the first word names, or else commands, and print the table."""
     part, words = "".join(sys.argv[1:2]), sys.argv[2:]
-    if part == "map":
+    if part == "peers" and words:
+        of_scenarios(words[1:], _say)
+    elif part == "map":
         of_maps(words, _say)
     elif part == "verdicts":
         sys.exit(of_verdicts(words, _say))
