@@ -50,9 +50,15 @@ class ContextWindow:
     system: str
     limits: SessionLimits
     _is_searched: bool = False
-    _counts: dict[int, int] = field(default_factory=dict)  # by the hash of a text
+    # Blocks with their tokens, by identity: each request measures the whole conversation.
+    _sizes: dict[int, tuple[Block, int]] = field(default_factory=dict)
     _reported: int = 0  # tokens of the last request and its reply, as the service counted them
     _estimated: int = 0  # the estimate of the same messages
+    _system_block: TextBlock = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count the system prompt once."""
+        self._system_block = TextBlock(self.system)
 
     @property
     def reply_limit(self) -> int:
@@ -93,18 +99,16 @@ class ContextWindow:
     def estimate(self, messages: Sequence[Message]) -> int:
         """Return the estimate alone: it tells how much less one conversation has than another."""
         blocks = (block for message in messages for block in message.blocks)
-        others = _MESSAGE_TOKENS * len(messages) + self._count_text(self.system)
+        others = _MESSAGE_TOKENS * len(messages) + self.estimate_block(self._system_block)
         return others + sum(map(self.estimate_block, blocks))
 
     def estimate_block(self, block: Block) -> int:
         """Return about how many tokens a block has."""
-        if isinstance(block, ToolResult):
-            return sum(map(self.estimate_block, block.content))
-        return (
-            _IMAGE_TOKENS
-            if isinstance(block, ImageBlock)
-            else sum(map(self._count_text, _iter_texts(block)))
-        )
+        known, tokens = self._sizes.get(id(block), (None, 0))
+        if known is not block:
+            tokens = _count_block(block)
+            self._sizes[id(block)] = block, tokens
+        return tokens
 
     def record_usage(self, messages: Sequence[Message], usage: TokenUsage) -> None:
         """Note what the service has counted for a request with its reply, which are the messages.
@@ -112,6 +116,9 @@ class ContextWindow:
         Some servers count only what they had not cached, so less than half of the estimate is not
         believed; others count nothing.
         """
+        blocks = (block for message in messages for block in message.blocks)
+        sizes = {id(one): (one, self.estimate_block(one)) for one in (self._system_block, *blocks)}
+        self._sizes = sizes  # without those that were cut
         self._estimated = self.estimate(messages)
         counted = max(usage.total + usage.cache_read, self._estimated // 2)
         self._reported = counted if any(usage) else self._estimated
@@ -138,11 +145,15 @@ class ContextWindow:
         message = f"the conversation does not fit the model's window{size}: {error.message}"
         return f"{message}; write a shorter prompt, or choose a model with a larger window"
 
-    def _count_text(self, text: str) -> int:
-        key = hash(text)
-        if key not in self._counts:
-            self._counts[key] = estimate_tokens(text)
-        return self._counts[key]
+
+def _count_block(block: Block) -> int:
+    if isinstance(block, ToolResult):
+        return sum(map(_count_block, block.content))
+    return (
+        _IMAGE_TOKENS
+        if isinstance(block, ImageBlock)
+        else sum(map(estimate_tokens, _iter_texts(block)))
+    )
 
 
 def _iter_texts(block: Block) -> Iterator[str]:
@@ -154,6 +165,3 @@ def _iter_texts(block: Block) -> Iterator[str]:
         case ToolCall():
             yield f"{block.name} {json.dumps(block.arguments, ensure_ascii=False)}"
             yield json.dumps(dict(block.extra)) if block.extra else ""
-        case ToolResult():
-            for part in block.content:
-                yield from _iter_texts(part)
