@@ -93,11 +93,13 @@ class Subagents:
     """Start the sub-agents of a session, and remember them for its model and for people.
 
     `stop` ends those in the background, which work on while their session waits for a person.
+    `announce` is called, in their threads, when they have ended by themselves.
     """
 
     types: Mapping[str, AgentType]
     start_session: StartSession
     stop: StopRequest
+    announce: Callable[[SubagentRun], None] = lambda _: None
     runs: list[SubagentRun] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))  # agents start in threads
     _threads: list[Thread] = field(default_factory=list)
@@ -201,6 +203,8 @@ class Subagents:
         except Exception as error:  # noqa: BLE001 - it must not end the session
             run.answer = f"error: {error}"
         self._unread.append(run)
+        if not self.stop.is_requested:
+            self.announce(run)
 
     def _take_event(self, event: ToolEvent) -> None:
         """Take what an agent in the background would show: it can't ask."""

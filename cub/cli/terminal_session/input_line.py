@@ -81,6 +81,11 @@ class InputLine:
                 raise EOFError from error
             raise
 
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether `read` waits for what is typed."""
+        return self._session.app.is_running
+
     def abort(self) -> None:
         """End `read`, now and later; a signal handler may call it."""
         self._is_aborted = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from cub.actions.code_session import PreparedSession, SessionSurroundings
@@ -11,6 +12,7 @@ from cub.actions.command_options import CodeOptions
 from cub.actions.tasks.stores import Stores
 from cub.agent.session_budget import SessionBudget
 from cub.agent.skill_invocation import find_invocation
+from cub.agent.subagents import SubagentRun
 from cub.agent.tools.project_files import list_searched_files
 from cub.cli import output
 from cub.cli.session_view import SessionView, describe_use
@@ -57,6 +59,7 @@ def run_terminal_session(
     completer = InputCompleter(lambda: list_candidates(state), lambda: _list_files(state), counts)
     history = folder / _HISTORY_FILE if folder else None
     line = InputLine(history, completer, lambda: [*state.list_status()], state.change_mode)
+    prepared.subagents.announce = partial(_announce_agent, line)
     loop = _TerminalLoop(state, line)
     with notify_termination(loop.end):
         loop.run()
@@ -66,6 +69,16 @@ def run_terminal_session(
     if total.turns:
         output.print_message(describe_use(total))
     return 0
+
+
+def _announce_agent(line: InputLine, run: SubagentRun) -> None:
+    """Say that an agent in the background has ended, above the prompt: else a turn shows it."""
+    if line.is_waiting:
+        state = "has finished" if run.state == "done" else "has failed"
+        output.print_message(
+            f"{run.name} {state}: {run.description}. /agents {run.number} shows the answer; the "
+            "next prompt has it."
+        )
 
 
 class _TerminalLoop:

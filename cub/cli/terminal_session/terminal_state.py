@@ -171,6 +171,7 @@ class TerminalState:
         session, before = prepared.session, self.session
         session.toolbox.permissions.mode = before.toolbox.permissions.mode
         session.budget.parent = self.total
+        prepared.subagents.announce = self.prepared.subagents.announce
         before.close()
         self.prepared = prepared
 

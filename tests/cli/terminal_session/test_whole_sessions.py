@@ -245,3 +245,33 @@ def test_a_terminal_that_is_closed_ends_the_session(
         assert session.hang_up() == 130
     (saved,) = (home / ".local/share/cub/sessions").glob("*/*.jsonl")
     assert b"dozens rounds up now." in saved.read_bytes()
+
+
+BACKGROUND = """\
+    conversations:
+      - when: Look around
+        replies:
+          - calls: [{Bash: {command: "until test -e go; do sleep 0.05; done"}}]
+          - text: There is nothing.
+      - replies:
+          - calls: [{Task: {prompt: Look around, description: Look, run_in_background: true}}]
+          - text: It looks.
+          - text: So there is nothing.
+"""
+
+
+def test_an_agent_that_ends_in_the_background_does_not_disturb_what_is_typed(
+    bakery: Path, home: Path
+) -> None:
+    (bakery / "replies.yaml").write_text(dedent(BACKGROUND))
+    with code(bakery, home, "--allow", "Bash") as session:
+        session.send("Go.", "It looks.")
+        session.wait_for_prompt()
+        session.type("And")
+        session.wait_for("> And")
+        (bakery / "go").touch()
+        session.wait_for("general-purpose 1 has finished: Look.")
+        session.type(" now?\r")
+        session.wait_for("> And now?")
+        session.wait_for("So there is nothing.")
+        session.send("/agents 1", "There is nothing.")
