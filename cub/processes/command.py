@@ -7,7 +7,7 @@ import selectors
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Literal, NamedTuple
 
 _MAX_FIRST_LINE = 256  # bytes; Linux reads no more of a script's first line
@@ -132,7 +132,7 @@ class StopRequest:
     def __init__(self) -> None:
         self.is_requested = False
         self._listeners: tuple[Callable[[], None], ...] = ()
-        self._lock = Lock()  # never taken by a request, which may come from a signal handler
+        self._lock = RLock()  # a request in a signal handler may take it once more
         self._reads, self._writes = os.pipe()
         os.set_blocking(self._reads, False)
         os.set_blocking(self._writes, False)
@@ -140,8 +140,8 @@ class StopRequest:
     def request(self) -> None:
         """Ask to stop; asking again, or after `close`, does no harm."""
         self.is_requested = True
-        if self._writes >= 0:
-            with suppress(BlockingIOError):  # a full pipe is readable, too
+        with self._lock, suppress(BlockingIOError):  # a full pipe is readable, too
+            if self._writes >= 0:
                 os.write(self._writes, b"!")
         with ExitStack() as listeners:  # all are called, if one raises as well; last in, first out
             for listener in reversed(self._listeners):
@@ -193,7 +193,8 @@ class StopRequest:
 
     def close(self) -> None:
         """Close the pipe."""
-        reads, writes, self._reads, self._writes = self._reads, self._writes, -1, -1
+        with self._lock:  # a write must not reach another file that gets the number
+            reads, writes, self._reads, self._writes = self._reads, self._writes, -1, -1
         for end in (reads, writes):
             if end >= 0:
                 os.close(end)

@@ -213,6 +213,8 @@ READERS = {
     "prompt", "ledger show", "ledger list", "ledger stats", "ledger tail", "trust", "diff",
     "status", "config show", "config get", "config path", "config schema", "demo", "schema", "help",
     "version", "agents", "agents prove", "context", "code",
+    # Sessions are outside of projects.
+    "code sessions", "code sessions list", "code sessions show", "code sessions delete",
 }  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from cub.cli.task_stores import open_task_stores, read_file_argument
 from cub.cli.terminal import supports_live_view
 from cub.errors import CubError, UsageError
 from cub.processes.command import StopRequest
+from cub.text import suggest_similar
 
 if TYPE_CHECKING:
     from cub.actions.code_session import PreparedSession
@@ -37,12 +38,19 @@ if TYPE_CHECKING:
 
 
 class _CodeCommands(TyperGroup):
-    """Take `--resume` without an id."""
+    """Take `--resume` without an id, and a prompt without -p as an argument too many."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments."""
         parsed: list[str] = super().parse_args(ctx, add_missing_values(args, ("--resume", "-r")))
         return parsed
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the subcommand."""
+        names = self.list_commands(ctx)
+        if args[0] not in names and not suggest_similar(args[0], names):
+            ctx.fail(f"Got unexpected extra arguments ({' '.join(args)})")
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(

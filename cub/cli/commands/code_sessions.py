@@ -30,7 +30,7 @@ _MAX_OFFERED = 20  # sessions to choose from
 
 @app.callback()
 def sessions(context: typer.Context, json: Json = False) -> None:
-    """List, show, and delete saved sessions.
+    """Manage saved sessions.
 
     Without a command, it lists the sessions of this project.
 
@@ -42,7 +42,7 @@ def sessions(context: typer.Context, json: Json = False) -> None:
 
 @app.command(name="list")
 def list_(context: typer.Context, json: Json = False) -> None:
-    """List the sessions of this project, the last active one first.
+    """List this project's sessions, the last active one first.
 
     Example: cub code sessions list --json
     """
