@@ -134,7 +134,7 @@ def test_where_no_session_can_be_saved_it_runs_with_a_warning(code: Code, home: 
         (("sessions", "show", "x"), 1, "error: there is no session 'x'"),
         (("sessions", "delete", "x"), 1, "error: there is no session 'x'"),
         (("sessions", "shaw"), 2, "error: unknown command 'shaw'"),
-        (("fix it",), 2, "error: unknown command 'fix it'"),
+        (("fix it",), 2, "error: unexpected argument 'fix it'"),
     ],
 )
 def test_what_is_wrong_is_told(
