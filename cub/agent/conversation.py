@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
+from operator import eq
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -153,8 +154,7 @@ def change_results(
 
 def count_same(messages: Sequence[Message], previous: Sequence[Message]) -> int:
     """Return how many of the first messages are the same."""
-    pairs = zip(messages, previous, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return sum(takewhile(bool, map(eq, messages, previous)))
 
 
 def drop_stale_reasoning(messages: Sequence[Message], previous: Sequence[Message]) -> list[Message]:

@@ -14,12 +14,10 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import takewhile
-from operator import eq
 from pathlib import Path
 from typing import NamedTuple
 
-from cub.agent.conversation import Message
+from cub.agent.conversation import Message, count_same
 from cub.agent.message_json import (
     MESSAGE_VERSION,
     read_message,
@@ -154,11 +152,11 @@ class SessionWriter:
 
         Raises OSError; the next call then tries again.
         """
-        start = sum(takewhile(bool, map(eq, self.messages, messages)))
+        start = count_same(messages, self.messages)
         old, new = self.messages[start:], messages[start:]
         if not (old or new) and summary.tokens == self.tokens:
             return
-        same = sum(takewhile(bool, map(eq, reversed(old), reversed(new))))
+        same = count_same(new[::-1], old[::-1])
         added = list(map(write_message, new[: len(new) - same]))
         change = {"type": "messages", "at": start, "drop": len(old) - same, "add": added}
         data = encode_record(change) + b"\n" if old or new else b""

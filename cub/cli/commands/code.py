@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -133,10 +133,8 @@ def _run_session(
     """
     from datetime import UTC, datetime
 
-    from cub.actions.code_session import SessionSurroundings, open_recorder, prepare_session
-    from cub.agent.skill_invocation import find_invocation
+    from cub.actions.code_session import SessionSurroundings, prepare_session
     from cub.agent.tools.command_environment import is_secret
-    from cub.cli.session_output import choose_printer
     from cub.processes.own_secrets import hide_own_secrets
 
     hide_own_secrets(is_secret)
@@ -162,18 +160,34 @@ def _run_session(
             from cub.cli.terminal_session.terminal_loop import run_terminal_session
 
             return run_terminal_session(stores, options, surroundings, prepared, session_id, texts)
-        invocation = find_invocation(prepared.session.toolbox.context.skills, options.prompt)
-        prompt = invocation.text if invocation else options.prompt
-        text = "\n\n".join(filter(None, [*texts, prompt, piped]))
-        events = prepared.work_on(text, invocation)
-        is_debug = prepared.is_debug or options.debug
-        printer = choose_printer(options.output_format, stores.root, is_debug=is_debug)
-        is_saved, title = not options.no_save, options.prompt or ""
-        recorder, warnings = open_recorder(prepared, title, session_id, is_saved=is_saved)
-        output.print_warnings(warnings)
-        with closing(prepared.session), closing(recorder) if recorder else nullcontext():
-            end = _show_events(prepared, events, recorder, printer, stop)
-        printer.finish(prepared.session, end)
+        return _work_on_prompt(prepared, options, [*texts, options.prompt, piped], session_id, stop)
+
+
+def _work_on_prompt(
+    prepared: PreparedSession,
+    options: CodeOptions,
+    texts: Sequence[str],
+    session_id: str,
+    stop: StopRequest,
+) -> int:
+    """Work on the prompt of the options, which is one of the texts; return the exit code."""
+    from cub.actions.code_session import open_recorder
+    from cub.agent.skill_invocation import find_invocation
+    from cub.cli.session_output import choose_printer
+
+    title = options.prompt or ""
+    invocation = find_invocation(prepared.session.toolbox.context.skills, title)
+    *blocks, prompt, piped = texts
+    prompt = invocation.text if invocation else prompt
+    text = "\n\n".join(filter(None, [*blocks, prompt, piped]))
+    events = prepared.work_on(text, invocation)
+    is_debug = prepared.is_debug or options.debug
+    printer = choose_printer(options.output_format, prepared.root, is_debug=is_debug)
+    recorder, warnings = open_recorder(prepared, title, session_id, is_saved=not options.no_save)
+    output.print_warnings(warnings)
+    with closing(prepared.session), closing(recorder) if recorder else nullcontext():
+        end = _show_events(prepared, events, recorder, printer, stop)
+    printer.finish(prepared.session, end)
     if end.reason == "cancelled":
         return _INTERRUPTED
     return 0 if end.reason == "end_turn" else 1
