@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from cub.agent.agent_types import AgentType
 from cub.agent.loop import AgentSession
@@ -30,22 +30,23 @@ class SubagentSettings:
     load_model: Callable[[str], Model]
 
 
-def add_subagents(
-    session: AgentSession, settings: SubagentSettings, stop: StopRequest
-) -> Subagents:
-    """Add the tool that starts sub-agents to a session, which ends them when it is closed.
+@dataclass(slots=True)
+class _SessionStarter:
+    """Start sessions of sub-agents below `session`; models that only they have are kept by name."""
 
-    `stop` ends those in the background, and is not requested to stop a turn of the session.
-    """
-    models: dict[str, Model] = {}
+    session: AgentSession
+    settings: SubagentSettings
+    subagents: Subagents = field(init=False)
+    _models: dict[str, Model] = field(default_factory=dict)
 
     def start_session(
-        agent: AgentType, context: ToolContext, budget: SessionBudget
+        self, agent: AgentType, context: ToolContext, budget: SessionBudget
     ) -> AgentSession:
-        toolbox = session.toolbox
+        """Return a session for an agent in this context, within this budget."""
+        toolbox, limits = self.session.toolbox, self.session.limits
         tools = choose_agent_tools(agent, toolbox.tools, context.depth)
         if TASK in tools:
-            tools[TASK] = subagents.make_tool(budget)
+            tools[TASK] = self.subagents.make_tool(budget)
         tools.pop(SKILL, None)  # their system prompt has no list of skills
         context = context.add_limit(f"the agent {agent.name}", agent.tools)
         toolbox = replace(
@@ -56,24 +57,34 @@ def add_subagents(
             rules=toolbox.rules.copy(),
         )
         return AgentSession(
-            find_model(agent.model),
-            session.small_model,
+            self._find_model(agent.model),
+            self.session.small_model,
             toolbox,
-            settings.render_system(agent.instructions),
-            session.limits._replace(window=None) if agent.model else session.limits,
+            self.settings.render_system(agent.instructions),
+            limits._replace(window=None) if agent.model else limits,
             budget=budget,
         )
 
-    def find_model(name: str) -> Model:
+    def _find_model(self, name: str) -> Model:
         if name in ("", SMALL_MODEL):
-            return session.small_model if name else session.model
-        if name not in models:
-            models[name] = settings.load_model(name)
-            session.resources.callback(models[name].close)
-        return models[name]
+            return self.session.small_model if name else self.session.model
+        if name not in self._models:
+            self._models[name] = self.settings.load_model(name)
+            self.session.resources.callback(self._models[name].close)
+        return self._models[name]
 
+
+def add_subagents(
+    session: AgentSession, settings: SubagentSettings, stop: StopRequest
+) -> Subagents:
+    """Add the tool that starts sub-agents to a session, which ends them when it is closed.
+
+    `stop` ends those in the background, and is not requested to stop a turn of the session.
+    """
+    starter = _SessionStarter(session, settings)
     types = {row.name: row for row in settings.types}
-    subagents = Subagents(types, start_session, session.resources.enter_context(stop.open_child()))
+    child_stop = session.resources.enter_context(stop.open_child())
+    subagents = starter.subagents = Subagents(types, starter.start_session, child_stop)
     session.resources.callback(subagents.close)
     session.toolbox = replace(
         session.toolbox,
