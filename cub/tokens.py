@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class TokenUsage(NamedTuple):
         return self.input + self.output + self.cache_write
 
 
+@cache
 def has_price_table() -> bool:
     """Return whether `genai-prices` is installed: an offline table, half a second to import."""
     from importlib.util import find_spec

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from cub.masking import mask_text
 from cub.masking.named_values import rate_name
@@ -36,6 +37,7 @@ def remove_secrets(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if not is_secret(f"{name}={value}")}
 
 
+@cache  # for each variable of each command
 def is_secret(assigned: str) -> bool:
     """Return whether `NAME=value` has the name or the value of a secret."""
     return bool(rate_name(assigned.partition("=")[0])) or mask_text(assigned) != assigned

@@ -8,7 +8,16 @@ know it, such as those of the same argument elsewhere.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from cub.errors import CubError
 from cub.json_values import JsonObject
@@ -38,6 +47,9 @@ class _Field(NamedTuple):
     description: str | None
     names: tuple[str, ...]
     is_required: bool
+
+
+_fields: dict[type[Any], tuple[_Field, ...]] = {}  # type hints are slow to read at each call
 
 
 def build_schema(arguments: type[Any]) -> JsonObject:
@@ -94,15 +106,16 @@ def parse_arguments(arguments: type[A], values: JsonObject) -> A:
 
 
 def _list_fields(arguments: type[Any]) -> tuple[_Field, ...]:
-    from typing import get_type_hints
+    if arguments not in _fields:
+        hints = get_type_hints(arguments, include_extras=True)
+        _fields[arguments] = tuple(_make_field(arguments, *item) for item in hints.items())
+    return _fields[arguments]
 
-    fields = []
-    for name, hint in get_type_hints(arguments, include_extras=True).items():
-        is_described = get_origin(hint) is Annotated
-        kind, description, *names = get_args(hint) if is_described else (hint, None)
-        is_required = name not in arguments._field_defaults
-        fields.append(_Field(name, kind, description, tuple(names), is_required))
-    return tuple(fields)
+
+def _make_field(arguments: type[Any], name: str, hint: Any) -> _Field:
+    is_described = get_origin(hint) is Annotated
+    kind, description, *names = get_args(hint) if is_described else (hint, None)
+    return _Field(name, kind, description, tuple(names), name not in arguments._field_defaults)
 
 
 def _build_property(field: _Field) -> JsonObject:
