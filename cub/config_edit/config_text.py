@@ -23,7 +23,7 @@ class ConfigFormat(NamedTuple):
     is_json: bool = True
 
 
-YAML = ConfigFormat(yaml_text.parse_yaml, "(?<!\\S)#[^\r\n\x85\u2028\u2029]*", is_json=False)
+YAML = ConfigFormat(yaml_text.parse_yaml, "(?<!\\S)#[^\r\n\x85\u2028\u2029]*+", is_json=False)
 JSON = ConfigFormat(jsonc.parse_jsonc, jsonc.COMMENT_PATTERN)
 # For programs that take comments, but no trailing comma and no byte order mark.
 STRICT_JSON = ConfigFormat(partial(jsonc.parse_jsonc, strict=True), jsonc.COMMENT_PATTERN)

@@ -11,7 +11,8 @@ from cub.config_edit.nodes import ConfigNode, MappingEntry
 from cub.source_text import SourceText
 from cub.syntax_errors import describe_json_error
 
-COMMENT_PATTERN = r"//[^\r\n]*|/\*[\s\S]*?\*/"
+# Atomic: in a larger pattern, a comment must not give up its end for a comma in it to match.
+COMMENT_PATTERN = r"(?>//[^\r\n]*|/\*[\s\S]*?\*/)"
 MAX_JSON_LEVELS = 100
 _BOM = "\ufeff"
 _STRING = r'"(?:[^"\\]|\\.)*"?'

@@ -29,6 +29,11 @@ def done(text: str, *items: str, place: ListLocation = PLACE) -> str:
         ('{"b": [\n    "x"\n]}', '{"b": [\n    "x",\n    "n"\n]}'),
         ('{"b": [\n\t"x", // c\n\t// d\n]}', '{"b": [\n\t"x", // c\n\t"n",\n\t// d\n]}'),
         ('{"b": [\n\t"x" // c\n\t// d\n]}', '{"b": [\n\t"x", // c\n\t"n"\n\t// d\n]}'),
+        ('{"b": [\n "x" // c, d\n]}', '{"b": [\n "x", // c, d\n "n"\n]}'),
+        (
+            '{"b": [\n "x" /* c */\n], "a": 1 /* d */, "z": 2}',
+            '{"b": [\n "x", /* c */\n "n"\n], "a": 1 /* d */, "z": 2}',
+        ),
         ('{"b": [\n "x" /* c\n */\n]}', '{"b": [\n "x", /* c\n */\n "n"\n]}'),
         ('{"b": [\r\n  "x"\r\n]}\r\n', '{"b": [\r\n  "x",\r\n  "n"\r\n]}\r\n'),
         ('{"b": [\r  "x"\r]}', '{"b": [\r  "x",\r  "n"\r]}'),
