@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from cub.actions.command_options import CodeOptions
 from cub.actions.context_scripts import make_text_reader
@@ -55,6 +55,9 @@ from cub.project.project import find_home
 from cub.project.setting_kinds import parse_seconds
 from cub.prompt.templates import load_shipped_templates
 
+if TYPE_CHECKING:
+    from cub.actions.session_checks import SessionBaseline
+
 ConfigValues = Mapping[str, ConfigValue]
 
 
@@ -78,7 +81,8 @@ class PreparedSession(NamedTuple):
     """Hold a session that has not begun, the values of the configuration, and warnings.
 
     `root` is the project's. `model_choice` is the model that nobody configured, and why it was
-    chosen; else "". `list_servers` returns those that speak MCP.
+    chosen; else "". `list_servers` returns those that speak MCP. `baseline` is what the checks of
+    the gate are compared with, None without a gate.
     """
 
     session: AgentSession
@@ -88,6 +92,7 @@ class PreparedSession(NamedTuple):
     is_debug: bool
     warnings: list[PlanWarning]
     list_servers: Callable[[], list[ServerStatus]]
+    baseline: SessionBaseline | None
     model_choice: str = ""
 
     def work_on(self, prompt: str, invocation: SkillInvocation | None) -> Iterator[SessionEvent]:
@@ -133,13 +138,19 @@ class _SessionPlan:
 
 
 def prepare_session(
-    stores: Stores, options: CodeOptions, surroundings: SessionSurroundings
+    stores: Stores,
+    options: CodeOptions,
+    surroundings: SessionSurroundings,
+    baseline: SessionBaseline | None = None,
 ) -> PreparedSession:
-    """Return a session. Raises CubError for settings that are not valid, or not trusted."""
+    """Return a session; its gate keeps the baseline of one that it goes on with.
+
+    Raises CubError for settings that are not valid, or not trusted.
+    """
     plan = _plan_session(stores, options, surroundings)
     session = _open_session(plan)
     try:
-        return _add_companions(plan, session)
+        return _add_companions(plan, session, baseline)
     except BaseException:
         session.close()
         raise
@@ -186,7 +197,9 @@ def _open_session(plan: _SessionPlan) -> AgentSession:
     return AgentSession(model, small_model, _make_toolbox(plan), system, limits, budget=budget)
 
 
-def _add_companions(plan: _SessionPlan, session: AgentSession) -> PreparedSession:
+def _add_companions(
+    plan: _SessionPlan, session: AgentSession, baseline: SessionBaseline | None
+) -> PreparedSession:
     """Add what works beside a session: servers, sub-agents, skills, and reviews of its end."""
     values, surroundings = plan.values, plan.surroundings
     stop = _choose_background_stop(session, surroundings)
@@ -212,7 +225,12 @@ def _add_companions(plan: _SessionPlan, session: AgentSession) -> PreparedSessio
     known = plan.stores.project.config.warnings
     warnings = [one for one in plan.layers.warnings if one not in known]
     warnings += [*plan.memory.warnings, *plan.reader.warnings, *found.warnings]
-    warnings += _add_gate(session, values, plan.options, stop)
+    choice = plan.options.choose_gate(values["code.gate"])
+    if choice != "none":
+        from cub.actions.session_checks import add_gate  # imports much of what runs attempts
+
+        baseline, problems = add_gate(session, values, choice, stop, baseline)
+        warnings += problems
     return PreparedSession(
         session,
         subagents,
@@ -221,22 +239,9 @@ def _add_companions(plan: _SessionPlan, session: AgentSession) -> PreparedSessio
         plan.models.is_debug,
         warnings,
         list_servers,
+        baseline,
         plan.models.choice,
     )
-
-
-def _add_gate(
-    session: AgentSession, values: Mapping[str, Any], options: CodeOptions, stop: StopRequest
-) -> list[PlanWarning]:
-    """Have the work reviewed at its end if that is wanted; return warnings."""
-    choice = options.choose_gate(values["code.gate"])
-    if choice == "none":
-        return []
-    from cub.actions.session_checks import open_gate  # imports much of what runs attempts
-
-    gate, warnings = open_gate(session, values, choice, stop)
-    session.end_reviews.append(gate)
-    return warnings
 
 
 def _choose_background_stop(

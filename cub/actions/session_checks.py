@@ -6,14 +6,19 @@ of `cub run`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 from cub.actions.command_options import GateChoice
-from cub.actions.run.check_comparison import CheckComparison, compare_check
+from cub.actions.run.check_comparison import (
+    CheckComparison,
+    compare_check,
+    format_failure_count,
+    quote_reason,
+)
 from cub.actions.run.check_runner import CheckResult, lacks_needed_program, read_check_result
 from cub.actions.run.verdict import describe_failed_check
 from cub.actions.tasks.current_attempt import build_environment
@@ -31,29 +36,37 @@ from cub.project.setting_kinds import parse_seconds
 
 _MAX_OUTPUT = 1_000_000  # bytes that are read
 _POLL_SECONDS = 0.1
+_MAX_ITEMS = 20  # that the model is told of a check
 
 
-def open_gate(
-    session: AgentSession, values: Mapping[str, Any], choice: GateChoice, stop: StopRequest
-) -> tuple[Gate, list[PlanWarning]]:
-    """Return what reviews the work of a session, and warnings.
+def add_gate(
+    session: AgentSession,
+    values: Mapping[str, Any],
+    choice: GateChoice,
+    stop: StopRequest,
+    baseline: SessionBaseline | None,
+) -> tuple[SessionBaseline, list[PlanWarning]]:
+    """Have the work of a session reviewed; return the baseline of its checks, and warnings.
 
-    Its checks run now, beside the session, which changes nothing until they are done or `stop` is
-    requested. Raises CubError if only checks are to decide, and there are none.
+    Those that are not in the one given run now, beside the session, which changes nothing until
+    they are done or `stop` is requested. Raises CubError if only checks are to decide, and there
+    are none.
     """
     judges = JUDGES if choice != "checks" else ()
     commands = () if choice == "judges" else tuple(values["run.checks"])
-    if not commands:
-        hint = "set run.checks to the commands that must succeed, such as [pytest]"
-        if choice == "checks":
-            raise CubError("no check can review the work: run.checks is empty", hint=hint)
-        warning = PlanWarning("only judges review the work: run.checks is empty", "", hint=hint)
-        return Gate(None, judges), [warning] if choice == "both" else []
     checks = make_session_checks(session.toolbox.context, values, commands)
-    checks.start_baseline(session.resources.enter_context(stop.open_child()))
-    session.resources.callback(checks.end_baseline)
-    session.toolbox = replace(session.toolbox, before_change=checks.wait_for_baseline)
-    return Gate(checks, judges), []
+    checks.baseline = baseline or checks.baseline
+    session.end_reviews.append(Gate(checks if commands else None, judges))
+    if commands:
+        checks.start_baseline(session.resources.enter_context(stop.open_child()))
+        session.resources.callback(checks.end_baseline)
+        session.toolbox = replace(session.toolbox, before_change=checks.prepare_change)
+        return checks.baseline, []
+    hint = "set run.checks to the commands that must succeed, such as [pytest]"
+    if choice == "checks":
+        raise CubError("no check can review the work: run.checks is empty", hint=hint)
+    warning = PlanWarning("only judges review the work: run.checks is empty", "", hint=hint)
+    return checks.baseline, [warning] if choice == "both" else []
 
 
 def make_session_checks(
@@ -71,6 +84,17 @@ def make_session_checks(
 
 
 @dataclass(slots=True)
+class SessionBaseline:
+    """Hold what checks said before a session, by command; `is_past`: files may have changed since.
+
+    It stays when the settings of the session are read again.
+    """
+
+    results: dict[str, CheckResult] = field(default_factory=dict)
+    is_past: bool = False
+
+
+@dataclass(slots=True)
 class SessionChecks:
     """Run `commands` in the project's folder: before the session changes a file, and at its end.
 
@@ -82,49 +106,61 @@ class SessionChecks:
     environ: Mapping[str, str]
     limits: TimeLimits
     own: tuple[str, ...] = ()
-    _before: dict[str, CheckResult] = field(default_factory=dict)
-    _baseline: tuple[Thread, StopRequest] | None = None
+    baseline: SessionBaseline = field(default_factory=SessionBaseline)
+    _running: tuple[Thread, StopRequest] | None = None
 
     def start_baseline(self, stop: StopRequest) -> None:
         """Run the checks beside the session, which changes nothing until they are done."""
         thread = Thread(target=self._run_baseline, args=(stop,), daemon=True)
-        self._baseline = thread, stop
+        self._running = thread, stop
         thread.start()
 
     def end_baseline(self) -> None:
         """End the checks that run beside the session."""
-        if self._baseline:
-            thread, stop = self._baseline
+        if self._running:
+            thread, stop = self._running
             stop.request()
             thread.join()
 
-    def wait_for_baseline(
-        self, stop: StopRequest, send: Callable[[GateStart], None] = lambda _: None
-    ) -> None:
+    def prepare_change(self, stop: StopRequest, send: Callable[[GateStart], None]) -> None:
         """Wait until it is known what the checks say of the files as they were.
 
         `send` gets an event if that takes time.
         """
-        thread = self._baseline[0] if self._baseline else None
+        self._wait_for_baseline(stop, send)
+        self.baseline.is_past = True
+
+    def run_checks(self, stop: StopRequest) -> Iterator[GateCheck]:
+        """Yield what each check says of the files as they are now.
+
+        The checks run, unless no call could change anything since they ran for the baseline.
+        """
+        self._wait_for_baseline(stop)
+        known = self.baseline.results
+        are_current = self._running and not (self.baseline.is_past or stop.is_requested)
+        checks = list(known.values()) if are_current else self._iter_results(self.commands, stop)
+        for check in checks:
+            is_own = check.command in self.own
+            yield _report_check(compare_check(check, known.get(check.command), is_own=is_own))
+
+    def _wait_for_baseline(
+        self, stop: StopRequest, send: Callable[[GateStart], None] = lambda _: None
+    ) -> None:
+        thread = self._running[0] if self._running else None
         if thread and thread.is_alive():
             send(GateStart(0, 0))
         while thread and thread.is_alive() and not stop.is_requested:
             thread.join(_POLL_SECONDS)
 
-    def run_checks(self, stop: StopRequest) -> Iterator[GateCheck]:
-        """Run all checks on the files as they are now, and yield what each says of the work."""
-        self.wait_for_baseline(stop)
-        for check in self._iter_results(stop):
-            before, is_own = self._before.get(check.command), check.command in self.own
-            yield _report_check(compare_check(check, before, is_own=is_own))
-
     def _run_baseline(self, stop: StopRequest) -> None:
-        for check in self._iter_results(stop):
-            self._before[check.command] = check
+        results = self.baseline.results
+        unknown = [command for command in self.commands if command not in results]
+        for check in self._iter_results(unknown, stop):
+            results[check.command] = check
 
-    def _iter_results(self, stop: StopRequest) -> Iterator[CheckResult]:
+    def _iter_results(self, commands: Iterable[str], stop: StopRequest) -> Iterator[CheckResult]:
         """Yield what each check says; a stop ends the one that runs, so it says nothing."""
-        for command in self.commands:
+        for command in commands:
             check = self._run_check(command, stop)
             if stop.is_requested:
                 return
@@ -142,20 +178,30 @@ class SessionChecks:
 def _report_check(comparison: CheckComparison) -> GateCheck:
     """Return a check as a person and the model read it."""
     check = comparison.check
-    repeats = comparison.is_own and comparison.repeats_baseline
     if comparison.is_ok:
-        known = comparison.known_failure_count
-        summary = f"{known} known failure{'s' * (known != 1)}, no new one" if known else ""
-        return GateCheck(check.command, is_ok=True, summary=summary)
-    lines = [f"{item.where}: {item.message}".rstrip(": ") for item in comparison.new]
+        return GateCheck(check.command, is_ok=True, summary=_describe_accepted(comparison))
+    repeats = comparison.is_own and comparison.repeats_baseline
     if comparison.before and comparison.before.cause and not repeats:
         summary = describe_failed_check(replace(comparison, before=None), repeats=False)
         summary += "; whether it failed before is not known, as it did not end in time then"
     else:
         summary = describe_failed_check(comparison, repeats=repeats)
-    return GateCheck(
-        check.command,
-        is_ok=False,
-        summary=summary,
-        details="\n".join([*lines[:20], check.tail]),
-    )
+    lines = [f"{item.where}: {item.message}".rstrip(": ") for item in comparison.new[:_MAX_ITEMS]]
+    known = [item.where for item in check.items if item not in comparison.new][:_MAX_ITEMS]
+    if known and not comparison.is_own:
+        lines.append(f"Not from your work, failed before it: {', '.join(known)}")
+    return GateCheck(check.command, False, summary, "\n".join([*lines, check.tail]))
+
+
+def _describe_accepted(comparison: CheckComparison) -> str:
+    """Return why a check is no objection to the work, though it did not pass; "" if it did."""
+    check = comparison.check
+    if check.finds_no_test:
+        return "finds no test, so it decides nothing"
+    if check.is_passing:
+        return ""
+    if not check.can_run:
+        return f"can't be run{quote_reason(check)}, so it decides nothing"
+    if check.cause:
+        return f"still running after {check.seconds:.0f} s, as before, so it decides nothing"
+    return f"{format_failure_count(comparison.known_failure_count)}, no new one"

@@ -115,6 +115,12 @@ def find_possible_commands(text: str) -> PossibleCommands:
     return PossibleCommands(tuple(commands), tuple(files))
 
 
+def only_reads(text: str, folder: Path) -> bool:
+    """Return whether a line certainly changes nothing."""
+    coverage = find_coverage(text, (), folder)
+    return not coverage.obstacle and not any(file.is_write for file in coverage.files)
+
+
 def find_coverage(
     text: str, patterns: Sequence[str], folder: Path, *, guards_files: bool = False
 ) -> Coverage:

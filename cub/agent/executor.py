@@ -20,6 +20,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Protocol
 
+from cub.agent.command_rules import only_reads
 from cub.agent.conversation import ImageBlock, TextBlock, ToolCall, ToolResult
 from cub.agent.events import (
     Answer,
@@ -285,8 +286,9 @@ class CallBatch:
 
     def _call_tool(self, job: _Job) -> ToolOutput:
         assert job.execute is not None
-        context = self.toolbox.context
-        if not job.is_concurrent:
+        context, tool = self.toolbox.context, job.tool
+        line = tool.get_subject(job.call.arguments) if tool and tool.effect == "command" else ""
+        if not (job.is_concurrent or (line and only_reads(line, context.folder))):
             self.toolbox.before_change(context.stop, self._send_event)
             if context.stop.is_requested:
                 raise ToolError(_CANCELLED)

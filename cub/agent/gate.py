@@ -7,13 +7,15 @@ at most three times.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from json import JSONDecoder
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 from cub.agent.conversation import make_user_message
 from cub.agent.events import GateCheck, GateEnd, GateStart, GateVerdict, RequestRetry, SessionEvent
@@ -21,7 +23,7 @@ from cub.agent.loop import AgentSession, ReviewResult
 from cub.agent.model import ModelRequest, ReplyEnd, TextDelta
 from cub.agent.retries import stream_with_retries
 from cub.agent.summaries import render_transcript
-from cub.json_values import get_text, parse_object
+from cub.json_values import JsonObject, get_text, list_texts
 from cub.processes.command import StopRequest
 from cub.tokens import TokenUsage
 
@@ -29,7 +31,7 @@ MAX_ROUNDS = 3
 JUDGE_RETRIES = 2
 JUDGE_SECONDS = 120.0
 _RECENT_MESSAGES = 20
-_MAX_REPLY_TOKENS = 1_000
+_MAX_REPLY_TOKENS = 4_000  # what a model thinks counts
 _MAX_REQUEST_CHARS = 20_000
 _SYSTEM = """\
 You judge whether a coding agent has finished what it was asked to do. You look at one aspect:
@@ -88,10 +90,11 @@ class Gate:
         """Yield the verdicts, and return what is left to do, or why the work has failed.
 
         After three rounds, failing checks are a failure, while judges are overruled. Judges that
-        can't be asked accept the work.
+        can't be asked accept the work, and none is asked once the budget is used up.
         """
         is_last = number > MAX_ROUNDS
-        judges = self.judges if not is_last and session.last_text else ()
+        may_ask = not is_last and session.last_text and not session.budget.explain_excess()
+        judges = self.judges if may_ask else ()
         if not (self.checks or judges):
             return ReviewResult()
         yield GateStart(number, len(judges))
@@ -104,10 +107,9 @@ class Gate:
         if stop.is_requested:
             return ReviewResult()
         request = _describe_failing(failing, number) or _describe_verdicts(verdicts, number)
-        yield GateEnd(number, not request, request)
-        if is_last and failing:
-            return ReviewResult(failure=f"after {MAX_ROUNDS} rounds: {failing[0].summary}")
-        return ReviewResult(request=request)
+        failure = f"after {MAX_ROUNDS} rounds: {failing[0].summary}" if is_last and failing else ""
+        yield GateEnd(number, not request, failure or request)
+        return ReviewResult(request, failure)
 
     def _ask_judges(
         self, session: AgentSession, prompt: str, judges: Sequence[Judge]
@@ -161,15 +163,23 @@ def _ask_judge(
 
 
 def parse_verdict(judge: str, text: str) -> GateVerdict:
-    """Return the verdict in a reply: the JSON object in it, whatever is around it."""
-    tree = parse_object(text[text.find("{") : text.rfind("}") + 1])
-    is_complete = tree.get("isComplete")
-    if not isinstance(is_complete, bool):
-        return GateVerdict(judge, None, "the reply has no verdict")
-    suggestions = tree.get("refinementSuggestions")
-    rows = suggestions if isinstance(suggestions, list) else []
-    listed = tuple(row for row in rows if isinstance(row, str) and row.strip())
-    return GateVerdict(judge, is_complete, get_text(tree, "reasoning"), suggestions=listed)
+    """Return the verdict in a reply: the last JSON object in it that is one."""
+    verdict = GateVerdict(judge, None, "the reply has no verdict")
+    for brace in re.finditer(r"\{", text):
+        tree = _decode_object(text[brace.start() :])
+        if isinstance(tree.get("isComplete"), bool):
+            listed = filter(str.strip, list_texts(tree, "refinementSuggestions"))
+            reasoning = get_text(tree, "reasoning")
+            verdict = GateVerdict(judge, tree["isComplete"], reasoning, suggestions=tuple(listed))
+    return verdict
+
+
+def _decode_object(text: str) -> JsonObject:
+    """Return the JSON object that a text begins with; {} if it does not."""
+    with suppress(ValueError, RecursionError):
+        tree, _ = JSONDecoder().raw_decode(text)
+        return cast("JsonObject", tree)
+    return {}
 
 
 def _render_work(session: AgentSession, prompt: str) -> str:

@@ -112,7 +112,7 @@ class Subagents:
         listed = (f"- {row.name}: {row.description}" for row in self.types.values())
         text = "\n".join([_DESCRIPTION, *listed])
         run = partial(self._run_task, budget)
-        return define_tool(TASK, text, TaskArguments, run, "agent", subject="description")
+        return define_tool(TASK, text, TaskArguments, run, "agent", subject="description prompt")
 
     def run_agent(self, run: SubagentRun, prompt: str, context: ToolContext) -> ToolOutput:
         """Have an agent work on a prompt to its end, and return its answer.

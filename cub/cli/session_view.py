@@ -147,7 +147,7 @@ class SessionView:
             case GateStart(round=0):
                 yield "waiting for the project's checks, which run before the first change"
             case GateCheck() | GateVerdict():
-                yield _describe_review(event)
+                yield describe_review(event)
             case _ if self._is_debug:
                 yield from _describe_details(event)
 
@@ -189,12 +189,16 @@ def _describe_details(event: SessionEvent) -> Iterator[str]:
             yield f"explore cache: {event.hits} hits, {event.misses} misses"
 
 
-def _describe_review(event: GateCheck | GateVerdict) -> str:
-    if isinstance(event, GateCheck):
-        state = "passed" if event.is_ok else "failed"
-        return f"check `{event.command}` {state}" + f": {event.summary}" * bool(event.summary)
-    words = {True: "complete", False: "not complete", None: "no verdict"}
-    return f"judge {event.judge}: {words[event.is_complete]}: {event.reasoning}"
+def describe_review(event: GateCheck | GateVerdict) -> str:
+    """Return what a check, or a judge, says of the work."""
+    if isinstance(event, GateVerdict):
+        words = {True: "complete", False: "not complete", None: "no verdict"}
+        return f"judge {event.judge}: {words[event.is_complete]}: {event.reasoning}"
+    what, about = f"check `{event.command}`", f": {event.summary}" * bool(event.summary)
+    if event.is_ok and about:  # it did not pass, but is no objection
+        return what + about
+    state = add_style("passed", "green") if event.is_ok else add_style("failed", "red")
+    return f"{what} {state}{about}"
 
 
 def describe_end(end: SessionEnd, what: str = "The session ended") -> Iterator[str]:

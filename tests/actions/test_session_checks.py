@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -21,6 +22,10 @@ for name in names:
 print(f"==== {len(names)} failed, 3 passed in 0.1s ====")
 sys.exit(bool(names))
 """
+
+
+def ignore(_: GateStart) -> None:
+    """Take an event, for nobody."""
 
 
 @pytest.fixture
@@ -54,7 +59,7 @@ def test_what_failed_before_the_session_is_not_held_against_it(
     checks = make_checks(tmp_path)
     (tmp_path / "failing").write_text(before)
     checks.start_baseline(stop)
-    checks.wait_for_baseline(stop)
+    checks.prepare_change(stop, ignore)
     (tmp_path / "failing").write_text(after)
     (report,) = checks.run_checks(stop)
     assert (report.is_ok, report.summary) == (is_ok, summary)
@@ -67,6 +72,66 @@ def test_a_check_of_the_tasks_own_has_to_pass(tmp_path: Path, stop: StopRequest)
     (report,) = checks.run_checks(stop)
     assert not report.is_ok
     assert "failed in the same way before" in report.summary
+
+
+def test_the_model_is_told_which_failures_are_not_its_own(
+    tmp_path: Path, stop: StopRequest
+) -> None:
+    checks = make_checks(tmp_path)
+    (tmp_path / "failing").write_text("x")
+    checks.start_baseline(stop)
+    checks.prepare_change(stop, ignore)
+    (tmp_path / "failing").write_text("x y")
+    (report,) = checks.run_checks(stop)
+    assert report.details.splitlines()[:2] == [
+        "test_a.py::y: assert y",
+        "Not from your work, failed before it: test_a.py::x",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "summary"),
+    [
+        ("sleep 60", "still running after 0 s, as before, so it decides nothing"),
+        ("no-such-program -q", "can't be run (…), so it decides nothing"),
+        ("echo 'no tests ran in 0.01s'; exit 5", "finds no test, so it decides nothing"),
+        ("exit 3", "1 known failure, no new one"),
+    ],
+)
+def test_a_check_that_says_nothing_is_not_said_to_pass(
+    tmp_path: Path, stop: StopRequest, command: str, summary: str
+) -> None:
+    checks = SessionChecks((command,), tmp_path, {}, TimeLimits(0.3, None))
+    checks.start_baseline(stop)
+    checks.prepare_change(stop, ignore)
+    (report,) = checks.run_checks(stop)
+    assert report.is_ok
+    assert re.sub(r"\(.*\)", "(…)", report.summary) == summary
+
+
+def test_checks_run_again_only_after_a_change(tmp_path: Path, stop: StopRequest) -> None:
+    checks = SessionChecks(("echo >> runs",), tmp_path, {}, TimeLimits(9, None))
+    checks.start_baseline(stop)
+    assert [report.is_ok for report in checks.run_checks(stop)] == [True]
+    assert (tmp_path / "runs").read_text() == "\n"
+    checks.prepare_change(stop, ignore)
+    assert [report.is_ok for report in checks.run_checks(stop)] == [True]
+    assert (tmp_path / "runs").read_text() == "\n\n"
+
+
+def test_a_baseline_stays_for_other_checks_of_the_session(
+    tmp_path: Path, stop: StopRequest
+) -> None:
+    checks = make_checks(tmp_path)
+    (tmp_path / "failing").write_text("")
+    checks.start_baseline(stop)
+    checks.prepare_change(stop, ignore)
+    (tmp_path / "failing").write_text("x")
+    again = make_checks(tmp_path)
+    again.baseline = checks.baseline
+    again.start_baseline(stop)
+    (report,) = again.run_checks(stop)
+    assert not report.is_ok
 
 
 def test_a_check_that_does_not_end_is_a_failure(tmp_path: Path, stop: StopRequest) -> None:
@@ -99,9 +164,9 @@ def test_a_check_that_did_not_end_before_says_that_nothing_is_known(
     checks = SessionChecks((command,), tmp_path, {}, TimeLimits(2, None))
     checks.start_baseline(stop)
     waits = list[GateStart]()
-    checks.wait_for_baseline(stop, waits.append)
+    checks.prepare_change(stop, waits.append)
     assert waits == [GateStart(0, 0)]
-    checks.wait_for_baseline(stop, waits.append)
+    checks.prepare_change(stop, waits.append)
     assert len(waits) == 1
     (tmp_path / "failing").write_text("x")
     (report,) = checks.run_checks(stop)

@@ -327,6 +327,19 @@ def test_agents_start_before_the_first_change_may_be_made(tmp_path: Path) -> Non
     assert batch.finish() == ["look!"]
 
 
+@pytest.mark.parametrize(
+    ("line", "is_change"),
+    [("ls", False), ("cat a.py | head -3", False), ("echo x > a.py", True), ("make", True)],
+)
+def test_a_command_that_only_reads_is_no_change(tmp_path: Path, line: str, is_change: bool) -> None:
+    changes = list[object]()
+    toolbox = make_toolbox(tmp_path, [make_tool("Bash", echo, "command")])
+    batch = Batch(replace(toolbox, before_change=lambda stop, _: changes.append(stop)))
+    batch.add("Bash", line)
+    batch.finish()
+    assert bool(changes) == is_change
+
+
 def test_rules_for_a_file_follow_the_result(tmp_path: Path) -> None:
     from typing import NamedTuple
 

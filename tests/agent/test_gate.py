@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,8 +15,9 @@ from cub.agent.events import (
     SessionEvent,
 )
 from cub.agent.gate import JUDGES, Gate, parse_verdict
-from cub.agent.loop import AgentSession
+from cub.agent.loop import AgentSession, ReviewResult
 from cub.agent.model import ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
+from cub.agent.session_budget import SessionBudget
 from cub.processes.command import StopRequest
 from cub.tokens import TokenUsage
 from tests.agent.doubles import (
@@ -51,6 +52,17 @@ class FakeChecks:
 
     def run_checks(self, _: StopRequest) -> Sequence[GateCheck]:
         return [self.rounds.pop(0)] if self.rounds else [OK]
+
+
+class Spender:
+    """A review that uses up the budget."""
+
+    def review_end(
+        self, session: AgentSession, _prompt: str, _number: int
+    ) -> Generator[SessionEvent, None, ReviewResult]:
+        yield from ()
+        session.budget.add_cost(TokenUsage(), 1.0)
+        return ReviewResult()
 
 
 class Panel:
@@ -173,15 +185,25 @@ def test_a_failing_check_goes_back_to_the_model_and_no_judge_is_asked(tmp_path: 
 
 def test_checks_that_still_fail_after_three_rounds_fail_the_session(tmp_path: Path) -> None:
     session = make_reviewed(tmp_path, Gate(FakeChecks(*[RED] * 9), ()))
-    _, end = work(session)
+    events, end = work(session)
     assert (end.reason, end.text) == ("gate", "Done 4.")
     assert end.message == "after 3 rounds: t.py::test_a: 1 != 2"
+    assert [event for event in events if isinstance(event, GateEnd)][-1].request == end.message
 
 
 def test_checks_that_pass_in_the_last_round_are_enough(tmp_path: Path) -> None:
     session = make_reviewed(tmp_path, Gate(FakeChecks(RED, RED, RED, OK), ()))
     _, end = work(session)
     assert (end.reason, end.text) == ("end_turn", "Done 4.")
+
+
+def test_no_judge_is_asked_once_the_budget_is_used_up(tmp_path: Path) -> None:
+    panel = Panel(NO, NO, NO)
+    session = make_reviewed(tmp_path, Gate(None), panel)
+    session.budget = SessionBudget(max_usd=1.0)
+    session.end_reviews.insert(0, Spender())
+    assert work(session)[1].reason == "end_turn"
+    assert not panel.model.requests
 
 
 def test_an_empty_answer_is_not_judged(tmp_path: Path) -> None:
@@ -220,7 +242,9 @@ def test_a_stop_ends_a_review(tmp_path: Path) -> None:
         ('{"isComplete": "true"}', GateVerdict("j", None, "the reply has no verdict")),
         ('{"isComplete": true, "refinementSuggestions": [1, " ", "x"]}',
          GateVerdict("j", True, "", suggestions=("x",))),
-        ("", GateVerdict("j", None, "the reply has no verdict")),
+        (f"`f() {{ return 1 }}` is wrong.\n{NO}\nSo much for {{}}.",
+         GateVerdict("j", False, "A bug.", suggestions=("Mend it.",))),
+        ("I think that it is complete.", GateVerdict("j", None, "the reply has no verdict")),
         ("}{", GateVerdict("j", None, "the reply has no verdict")),
     ],
 )  # fmt: skip

@@ -23,6 +23,7 @@ from cub.agent.events import (
 from cub.agent.loop import AgentSession
 from cub.agent.model import ModelRequest, ReplyEnd, ReplyEvent, TextDelta
 from cub.agent.permissions import PermissionMode
+from cub.agent.session_budget import SessionBudget
 from cub.agent.subagents import MAX_DEPTH, TASK, Subagents
 from cub.agent.tools.tool import ToolContext, ToolOutput
 from cub.errors import CubError
@@ -120,6 +121,12 @@ def test_the_answer_comes_back_and_not_the_transcript(tmp_path: Path) -> None:
     assert [(run.state, run.answer, run.turns) for run in family.agents.runs] == [
         ("done", "In a.py:1.", 2)
     ]
+
+
+def test_a_call_without_a_description_is_shown_by_its_prompt(tmp_path: Path) -> None:
+    tool = Family(tmp_path, lambda _: say("Done.")).agents.make_tool(SessionBudget())
+    assert tool.get_subject({"prompt": "Look around."}) == "Look around."
+    assert tool.get_subject({"prompt": "Look around.", "description": "Look"}) == "Look"
 
 
 def test_agents_of_one_reply_work_at_the_same_time(tmp_path: Path) -> None:

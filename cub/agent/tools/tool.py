@@ -120,8 +120,9 @@ class Tool(NamedTuple):
     `schema` is the JSON Schema of its arguments, an object. `bind` checks arguments, and returns
     what carries the call out; it raises ToolError, and that may raise ToolError, CubError or
     OSError, for what the model should know. `subject` names the argument that says what a call is
-    about: rules and lines for people go by it. `search` names the one in which a tool that searches
-    has a pattern of paths. `resolve_names` returns arguments by the names of the schema.
+    about, or several, of which the first one that is given does: rules and lines for people go by
+    it. `search` names the one in which a tool that searches has a pattern of paths. `resolve_names`
+    returns arguments by the names of the schema.
     """
 
     name: str
@@ -171,7 +172,7 @@ class Tool(NamedTuple):
         """
         if self.effect == "unknown" and not self.subject:
             return make_valid_text(json.dumps(values, ensure_ascii=False)) if values else ""
-        return get_text(values, self.subject)
+        return next(filter(None, (get_text(values, name) for name in self.subject.split())), "")
 
 
 def define_tool(

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from cub.actions.context_settings import find_untrusted_keys
 from cub.agent.conversation import ReasoningBlock, TextBlock, ToolCall
 from cub.cli import output
+from cub.cli.session_view import describe_review
 from cub.cli.task_stores import print_task_result
-from cub.cli.terminal import add_style
 from cub.cli.terminal_session.terminal_state import TerminalState
 from cub.errors import CubError, UsageError
 from cub.project.trust_store import load_trust
@@ -77,9 +77,7 @@ def _work_with_checks(state: TerminalState, prompt: str, title: str, checks: Ses
     before = state.session.toolbox.before_change
     with state.start_work().open_child() as stop:
         checks.start_baseline(stop)
-        state.session.toolbox = replace(
-            state.session.toolbox, before_change=checks.wait_for_baseline
-        )
+        state.session.toolbox = replace(state.session.toolbox, before_change=checks.prepare_change)
         try:
             end = state.work_on(prompt, title=title)
             if end and end.reason == "end_turn":
@@ -130,9 +128,7 @@ def _run_checks(state: TerminalState, checks: SessionChecks) -> None:
         reports = [*checks.run_checks(stop)]
     failing = [report for report in reports if not report.is_ok]
     for report in reports:
-        word = add_style("passed", "green") if report.is_ok else add_style("failed", "red")
-        about = f": {report.summary}" if report.summary else ""
-        output.print_message(f"check `{report.command}` {word}{about}")
+        output.print_message(describe_review(report))
     state.session.toolbox.cache.invalidate_all()
     if failing:
         texts = (f"`{one.command}`: {one.summary}\n{one.details}" for one in failing)

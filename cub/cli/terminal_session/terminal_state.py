@@ -125,7 +125,7 @@ class TerminalState:
 
     def start_anew(self) -> None:
         """Start a new conversation. Raises CubError for settings that are not valid."""
-        self._replace_session(self._prepare(self.options))
+        self._replace_session(self._prepare())
         self._set_recorder(None, [])
         self.attachments.clear()
         self.prompts.clear()
@@ -135,7 +135,7 @@ class TerminalState:
 
         Raises CubError, and leaves everything as it was, if another process works on it.
         """
-        prepared = self._prepare(self.options)
+        prepared = self._prepare()
         try:
             opened = open_recorder(prepared, "", session_id, is_saved=True)
         except BaseException:
@@ -151,7 +151,7 @@ class TerminalState:
 
         Raises CubError, and leaves everything as it was, for settings that are not valid.
         """
-        before, prepared = self.session, self._prepare(self.options)
+        before, prepared = self.session, self._prepare(keeps_baseline=True)
         prepared.session.messages = before.messages
         used = before.budget
         prepared.session.budget.add_cost(used.usage, used.usd, used.turns)
@@ -159,10 +159,11 @@ class TerminalState:
         if self.recorder:
             self.recorder.session = self.session
 
-    def _prepare(self, options: CodeOptions) -> PreparedSession:
+    def _prepare(self, *, keeps_baseline: bool = False) -> PreparedSession:
         """Return a session with what files say now; nothing counts as read in it."""
         self.stores = self.open_stores()
-        prepared = prepare_session(self.stores, options, self.surroundings)
+        baseline = self.prepared.baseline if keeps_baseline else None
+        prepared = prepare_session(self.stores, self.options, self.surroundings, baseline)
         output.print_warnings(prepared.warnings)
         return prepared
 
@@ -195,8 +196,8 @@ class TerminalState:
 
     def change_models(self, options: CodeOptions) -> None:
         """Take the models that these options name, in the same conversation. Raises CubError."""
-        no_servers = replace(options, mcp_files=(), strict_mcp_config=True)
-        new = prepare_session(self.stores, no_servers, self.surroundings).session
+        alone = replace(options, mcp_files=(), strict_mcp_config=True, gate="none")
+        new = prepare_session(self.stores, alone, self.surroundings).session
         new.resources.close()
         session = self.session
         for model in (session.model, session.small_model):

@@ -481,7 +481,7 @@ def test_a_failing_check_goes_back_to_the_model_by_name_until_it_passes(
     reviews = [line for line in done.err.splitlines() if line.startswith(("check ", "judge "))]
     assert reviews == [
         f"check `{check}` failed: test_price.PriceTest.test_price: AssertionError: 2 != 3 (new)",
-        f"check `{check}` passed: 1 known failure, no new one",
+        f"check `{check}`: 1 known failure, no new one",
         "judge Correctness: complete: The price is right.",
         "judge Completeness: complete: All of it.",
         "judge Goal Alignment: complete: That was meant.",

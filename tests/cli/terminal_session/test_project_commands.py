@@ -118,5 +118,5 @@ def test_what_failed_before_a_task_is_known_also_after_a_stop(
     answer("y\n")
     enter(f"/task {key}")
     shown = capsys.readouterr().err
-    assert f"check `{line}` passed" in shown
+    assert f"check `{line}`: 1 known failure, no new one" in shown
     assert state.attachments == []

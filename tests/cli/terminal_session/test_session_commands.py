@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,22 @@ def test_reload_keeps_the_conversation_and_the_mode(
     assert state.session.toolbox.permissions.mode == "plan"
     assert "Speak softly." in state.session.system
     assert not knows(state, "bread.py")
+
+
+def test_reload_keeps_what_the_checks_said_before_the_session(
+    state: TerminalState, enter: Type, bakery: Path
+) -> None:
+    state.options = replace(state.options, gate="checks", trust=True)
+    (bakery / ".cub").mkdir()
+    (bakery / ".cub/config.yaml").write_text("run: {checks: ['echo >> runs; test ! -e broken']}\n")
+    enter("/clear")
+    state.session.toolbox.before_change(state.surroundings.stop, lambda _: None)
+    (bakery / "broken").touch()
+    enter("/model scripted/replies.yaml")
+    enter("/reload")
+    state.work_on("What is it?")
+    assert any("The project's checks fail" in one.text for one in state.session.messages)
+    assert (bakery / "runs").read_text() == "\n" * 4  # before, and in three rounds
 
 
 def test_settings_that_are_not_valid_change_nothing(
