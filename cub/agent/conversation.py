@@ -162,15 +162,17 @@ def drop_stale_reasoning(messages: Sequence[Message], previous: Sequence[Message
     start = count_same(messages, previous)
     if start == len(previous):
         return list(messages)
-    changed = (
-        message._replace(blocks=tuple(block for block in message.blocks if not _is_bound(block)))
-        for message in messages[start:]
+    return [*messages[:start], *map(drop_bound_reasoning, messages[start:])]
+
+
+def drop_bound_reasoning(message: Message) -> Message:
+    """Return a message without the reasoning that its service takes only where it was made."""
+    blocks = (
+        block
+        for block in message.blocks
+        if not (isinstance(block, ReasoningBlock) and block.is_bound)
     )
-    return [*messages[:start], *changed]
-
-
-def _is_bound(block: Block) -> bool:
-    return isinstance(block, ReasoningBlock) and block.is_bound
+    return message._replace(blocks=tuple(blocks))
 
 
 def _drop_last_reasoning(message: Message) -> Message:

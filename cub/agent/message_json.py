@@ -6,7 +6,7 @@ higher, and an older cub says so instead of leaving something out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cub.agent.conversation import (
@@ -17,12 +17,26 @@ from cub.agent.conversation import (
     TextBlock,
     ToolCall,
     ToolResult,
+    drop_bound_reasoning,
 )
 from cub.errors import NewerVersionError
 from cub.json_values import JsonObject, get_count
 from cub.masking import mask_text
 
 MESSAGE_VERSION = 1
+_BlockType = type[TextBlock | ImageBlock | ReasoningBlock | ToolCall | ToolResult]
+_CONTENT: dict[str, _BlockType] = {"text": TextBlock, "image": ImageBlock}
+_BLOCKS = {**_CONTENT, "reasoning": ReasoningBlock, "call": ToolCall, "result": ToolResult}
+_NAMES = {kind: name for name, kind in _BLOCKS.items()}
+_MASKED = ("text", "data", "arguments")
+# All other fields are strings.
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "data": (str, dict),
+    "arguments": dict,
+    "extra": dict,
+    "content": list,
+    "is_error": bool,
+}
 
 
 def write_message(message: Message) -> dict[str, Any]:
@@ -31,7 +45,7 @@ def write_message(message: Message) -> dict[str, Any]:
     Images, and what a service attached to a call, stay as they are. Reasoning that is bound to a
     system prompt is left out: another session has another one.
     """
-    blocks = [_write_block(block) for block in message.blocks if not _is_bound(block)]
+    blocks = list(map(_write_block, drop_bound_reasoning(message).blocks))
     return {"v": MESSAGE_VERSION, "role": message.role, "blocks": blocks}
 
 
@@ -44,7 +58,7 @@ def read_message(tree: JsonObject) -> Message:
         if tree["v"] != MESSAGE_VERSION:
             require_known_version(tree)
         if tree["role"] in ("user", "assistant"):
-            return Message(tree["role"], tuple(map(_read_block, tree["blocks"])))
+            return Message(tree["role"], _read_blocks(tree["blocks"], _BLOCKS))
     except (KeyError, TypeError):
         pass
     raise ValueError("not a message")
@@ -58,27 +72,15 @@ def require_known_version(tree: JsonObject, where: str = "") -> None:
         raise NewerVersionError("this was saved", f"format {version}", knows, where=where)
 
 
-def _is_bound(block: Block) -> bool:
-    return isinstance(block, ReasoningBlock) and block.is_bound
-
-
 def _write_block(block: Block) -> dict[str, Any]:
-    match block:
-        case TextBlock(text):
-            return {"type": "text", "text": mask_text(text)}
-        case ImageBlock():
-            return {"type": "image", **block._asdict()}
-        case ReasoningBlock(model, text, data):
-            masked = {"text": mask_text(text), "data": _mask_tree(data)}
-            return {"type": "reasoning", "model": model, **masked}
-        case ToolCall(call_id, name, arguments):
-            tree = {"type": "call", "id": call_id, "name": name, "arguments": _mask_tree(arguments)}
-            more = {"fault": block.fault, "extra": dict(block.extra)}
-            return tree | {key: value for key, value in more.items() if value}
-        case ToolResult(call_id, content):
-            inner = list(map(_write_block, content))
-            tree = {"type": "result", "call_id": call_id, "content": inner}
-            return tree | ({"is_error": True} if block.is_error else {})
+    """Return the fields of a block; those that have a default are there if they differ from it."""
+    tree = block._asdict()
+    if isinstance(block, ToolResult):
+        tree["content"] = list(map(_write_block, block.content))
+    elif not isinstance(block, ImageBlock):
+        tree |= {key: _mask_tree(tree[key]) for key in _MASKED if key in tree}
+    shown = {key: tree[key] for key in tree if tree[key] or key not in block._field_defaults}
+    return {"type": _NAMES[type(block)], **shown}
 
 
 def _mask_tree(value: object) -> Any:
@@ -92,23 +94,14 @@ def _mask_tree(value: object) -> Any:
     return value
 
 
-def _read_block(tree: JsonObject) -> Block:
-    match tree["type"]:
-        case "call":
-            fault, extra = tree.get("fault", ""), tree.get("extra", {})
-            return ToolCall(tree["id"], tree["name"], tree["arguments"], fault, extra)
-        case "result":
-            content = tuple(map(_read_content, tree["content"]))
-            return ToolResult(tree["call_id"], content, tree.get("is_error", False))
-        case "reasoning":
-            return ReasoningBlock(tree["model"], tree["text"], tree["data"])
-    return _read_content(tree)
+def _read_blocks(trees: Iterable[JsonObject], kinds: Mapping[str, _BlockType]) -> tuple[Any, ...]:
+    return tuple(_read_block(tree, kinds[tree["type"]]) for tree in trees)
 
 
-def _read_content(tree: JsonObject) -> TextBlock | ImageBlock:
-    match tree["type"]:
-        case "text":
-            return TextBlock(tree["text"])
-        case "image":
-            return ImageBlock(tree["media_type"], tree["data"])
-    raise ValueError("not a block of a message")
+def _read_block(tree: JsonObject, kind: _BlockType) -> Block:
+    fields = {key: tree[key] for key in kind._fields if key in tree}
+    if not all(isinstance(value, _TYPES.get(key, str)) for key, value in fields.items()):
+        raise TypeError
+    if kind is ToolResult:
+        fields["content"] = _read_blocks(fields["content"], _CONTENT)
+    return kind(**fields)

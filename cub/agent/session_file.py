@@ -13,9 +13,8 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cub.agent.conversation import Message, count_same
 from cub.agent.message_json import (
@@ -33,7 +32,7 @@ from cub.tokens import TokenUsage
 
 MAX_SUMMARY = 4_096  # bytes, with the line feed
 _MAX_CHARS = 150  # of each text in it: a character takes at most six bytes
-_SUMMARY_START = b'{"type":"session","v":'
+_MAX_LOST = 10_000  # messages of damaged lines, as far as that follows from the lines after them
 _LOCK_OFFSET = 1 << 40  # on Windows, what is locked can't be read
 _BUSY = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 
@@ -42,8 +41,8 @@ class SessionSummary(NamedTuple):
     """Describe a session: where and when it started, and what it has used up to `active`.
 
     `folder` is relative to the project at `root`, "" for the root itself. `prompt` is the first
-    one. The texts of others are short, see `shorten_text`. `started` and `active` are timestamps;
-    `usd` is None once a price is not known.
+    one, and `model` the last one. The texts of others are short, see `shorten_text`. `started` and
+    `active` are timestamps; `usd` is None once a price is not known.
     """
 
     id: str
@@ -72,17 +71,16 @@ def shorten_text(text: str) -> str:
 
 
 def read_session(path: Path) -> SavedSession:
-    """Return a session up to its last whole turn; lines that make no sense are left out.
+    """Return a session up to its last whole turn. A damaged line costs itself: in the place of its
+    messages are some without blocks.
 
     Raises OSError, and CubError for a file that is no session, or that a newer cub wrote.
     """
     saved = SavedSession(read_summary(path), [], [])
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if line.startswith(_SUMMARY_START):
-                continue
             try:
-                _apply_change(json.loads(line), saved.messages)
+                _apply_line(json.loads(line), saved.messages)
             except (ValueError, RecursionError):
                 saved.damaged.append(number)
             except NewerVersionError as error:
@@ -95,39 +93,42 @@ def read_summary(path: Path) -> SessionSummary:
     """Return what the last whole turn left. Raises OSError and CubError as `read_session` does."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
+        if not size:  # another process makes it just now, or had no space
+            raise FileNotFoundError(errno.ENOENT, "nothing is saved in it")
         for start in (max(0, size - MAX_SUMMARY), 0):  # all of it if the last turn was cut
             file.seek(start)
             for line in reversed(file.read().split(b"\n")):
-                if line.startswith(_SUMMARY_START) and (tree := parse_object(line)):
+                if (tree := parse_object(line)).get("type") == "session":
                     return _make_summary(tree, path)
-    raise CubError("this is not a saved session", where=path.as_posix())
+    hint = f"`cub code sessions delete {path.stem}` deletes it"
+    raise CubError("this is not a saved session", where=path.as_posix(), hint=hint)
 
 
 def _make_summary(tree: JsonObject, path: Path) -> SessionSummary:
     require_known_version(tree, path.as_posix())
-    get = partial(get_text, tree)
+    names = ("root", "folder", "model", "started", "prompt", "active")
+    texts: dict[str, Any] = {name: get_text(tree, name) for name in names}
     return SessionSummary(
-        get("id"),
-        get("root"),
-        get("folder"),
-        get("model"),
-        get("started"),
-        get("prompt"),
-        get("active"),
-        get_count(tree, "turns"),
-        TokenUsage(*(get_count(tree, "tokens", name) for name in TokenUsage._fields)),
-        get_dollars(tree, "usd"),
+        path.stem,  # also of a copy
+        **texts,
+        turns=get_count(tree, "turns"),
+        tokens=TokenUsage(*(get_count(tree, "tokens", name) for name in TokenUsage._fields)),
+        usd=get_dollars(tree, "usd"),
     )
 
 
-def _apply_change(tree: object, messages: list[Message]) -> None:
+def _apply_line(tree: object, messages: list[Message]) -> None:
     """Replace `drop` messages from the index `at` on with others. Raises ValueError, CubError."""
     match tree:
+        case {"type": "session"}:
+            return
         case {"type": "messages", "at": int(at), "drop": int(drop), "add": list(added)}:
-            if 0 <= at <= at + drop <= len(messages):
+            lost = at + drop - len(messages)
+            if min(at, drop) >= 0 and lost <= _MAX_LOST:
+                messages += [Message("user", ())] * lost
                 messages[at : at + drop] = map(read_message, added)
                 return
-    raise ValueError("not a change of the conversation")
+    raise ValueError("not a line of a session")
 
 
 @dataclass(slots=True)

@@ -11,10 +11,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_bytes
+from typing import TYPE_CHECKING
 
 from cub.agent.conversation import repair_conversation
 from cub.agent.events import Compaction, SessionEnd, SessionEvent, TurnEnd
-from cub.agent.loop import AgentSession
 from cub.agent.session_file import (
     SavedSession,
     SessionSummary,
@@ -30,6 +30,9 @@ from cub.files.signed_state import make_private_folder, name_project_folder
 from cub.store.task_ids import encode_letters
 from cub.store.timestamps import utc_now
 from cub.text import append_hint, describe_os_error, join_first, list_similar
+
+if TYPE_CHECKING:
+    from cub.agent.loop import AgentSession
 
 _FILES = "*.jsonl"
 _ID_LETTERS = 10
@@ -65,7 +68,8 @@ class SessionStore:
         """Return the id of the session that was active last. Raises CubError if there is none."""
         rows, _ = self.list_sessions()
         if not rows:
-            raise CubError("no session of this project is saved", hint="start one without it")
+            hint = self._suggest_project() or "start a new one without --continue or --resume"
+            raise CubError("no session of this project is saved", hint=hint)
         return rows[0].id
 
     def find_id(self, text: str) -> str:
@@ -106,9 +110,8 @@ class SessionStore:
     def start(self, session: AgentSession, folder: str, prompt: str) -> SessionRecorder:
         """Return what saves a new session; its file is made with the first message."""
         session_id = make_session_id()
-        root, folder = shorten_text(self.root.as_posix()), shorten_text(folder)
-        model = shorten_text(session.model.name)
-        summary = SessionSummary(session_id, root, folder, model, utc_now(), shorten_text(prompt))
+        root, folder, prompt = map(shorten_text, (self.root.as_posix(), folder, prompt))
+        summary = SessionSummary(session_id, root, folder, started=utc_now(), prompt=prompt)
         with _explain_failure(self.folder, "cannot be written"):
             make_private_folder(self.folder)
         return SessionRecorder(session, SessionWriter(self._get_path(session_id)), summary)
@@ -129,11 +132,13 @@ class SessionStore:
                 raise
         writer.messages, writer.tokens = saved.messages, saved.summary.tokens
         session.messages = repair_conversation(saved.messages)
-        recorder = SessionRecorder(session, writer, saved.summary)
+        summary = saved.summary._replace(root=shorten_text(self.root.as_posix()))
+        recorder = SessionRecorder(session, writer, summary)
         if saved.damaged:
-            lines = join_first(list(map(str, saved.damaged)), 3)
-            message = f"what line {lines} of the session had is lost: it was cut or changed"
-            recorder.warnings.append(PlanWarning(message, writer.path.as_posix()))
+            first, *others = saved.damaged
+            lines = f"this line and {len(others):,} more are" if others else "this line is"
+            message = f"{lines} damaged; that part of the conversation is lost"
+            recorder.warnings.append(PlanWarning(message, writer.path.as_posix(), first))
         return recorder
 
     def _get_path(self, session_id: str) -> Path:
@@ -141,18 +146,35 @@ class SessionStore:
 
     def _suggest_session(self, start: str, ids: Sequence[str]) -> str:
         """Return a hint for an id that is not one of this project: near ones, or whose it is."""
-        if start.isalnum():
-            for path in self.folder.parent.glob(f"*/{start}{_FILES}"):
-                with suppress(OSError, CubError):
-                    return f"it is one of {read_summary(path).root}: run cub there, or with -C"
+        if start.isalnum() and (hint := self._suggest_project(start)):
+            return hint
         near = list_similar(start, ids)
         return f"did you mean {' or '.join(near)}?" if near else "`cub code sessions` lists them"
+
+    def _suggest_project(self, start: str = "") -> str:
+        """Return a hint to the project that has a session of this id; "" if there is none.
+
+        Without an id, it is one of this name that is no longer where it was.
+        """
+        for path in self.folder.parent.glob(f"*/{start}{_FILES}"):
+            with suppress(OSError, CubError):
+                root = read_summary(path).root
+                is_there = root.endswith("…") or Path(root).is_dir()
+                if not is_there and (start or Path(root).name == self.root.name):
+                    places = f"from {path.parent.as_posix()} to {self.folder.as_posix()}"
+                    return f"if {root} was moved here, move its sessions {places}"
+                if start:
+                    return f"it is one of {root}: run cub there, or with -C"
+        return ""
 
 
 @contextmanager
 def _explain_failure(path: Path, problem: str) -> Iterator[None]:
     try:
         yield
+    except BlockingIOError as error:
+        message = f"{problem}: {describe_os_error(error)}"
+        raise CubError(message, where=path.as_posix(), hint="close it there first") from error
     except OSError as error:
         raise make_os_error(error, path.as_posix(), problem) from error
 
@@ -212,7 +234,8 @@ class SessionRecorder:
         budget, base = self.session.budget, self.base
         usd = None if budget.usd is None or base.usd is None else base.usd + budget.usd
         tokens, turns = base.tokens.add(budget.usage), base.turns + budget.turns
-        return base._replace(active=utc_now(), turns=turns, tokens=tokens, usd=usd)
+        model = shorten_text(self.session.model.name)
+        return base._replace(active=utc_now(), model=model, turns=turns, tokens=tokens, usd=usd)
 
     def _save(self) -> None:
         try:

@@ -19,6 +19,7 @@ from cub.text import suggest_similar
 
 # The command that lists what an argument may be, by the argument's placeholder.
 _LISTS = {
+    "cub code sessions ID": "run `cub code sessions` to list sessions",
     "ID": "run `cub task list` to list tasks",
     "OTHER": "run `cub task list` to list tasks",
     "KEY": "run `cub config show` to list keys",
@@ -109,7 +110,9 @@ def _translate_missing(error: Any, context: Any) -> tuple[str, str]:
     if name == "TITLE":
         return "missing TITLE", f'pass a title, such as {context.command_path} "Fix the login"'
     usage = format_usage(context.command, context.command_path).replace(" [OPTIONS]", "")
-    return f"missing {name}", _LISTS.get(name, f"run `{usage}`")
+    group = context.parent.command_path
+    hint = _LISTS.get(f"{group} {name}") or _LISTS.get(name, f"run `{usage}`")
+    return f"missing {name}", hint
 
 
 def _translate_value(error: Any, context: Any) -> tuple[str, str]:  # noqa: ARG001

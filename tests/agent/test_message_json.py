@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -33,7 +33,7 @@ _shown = st.builds(TextBlock, _texts) | st.builds(ImageBlock, _texts, _texts)
 BLOCKS: st.SearchStrategy[Block] = st.one_of(
     _shown,
     st.builds(ToolCall, _texts, _texts, _trees, _texts, _trees),
-    st.builds(ReasoningBlock, _texts, _texts, _trees),
+    st.builds(ReasoningBlock, _texts, _texts, _trees).filter(lambda block: not block.is_bound),
     st.builds(ToolResult, _texts, st.lists(_shown, max_size=3).map(tuple), st.booleans()),
 )
 MESSAGES = st.builds(
@@ -86,21 +86,35 @@ def test_what_a_newer_version_wrote_is_not_read_in_part() -> None:
         read_message(newer)
 
 
+_USER = {"v": 1, "role": "user"}
+
+
 @pytest.mark.parametrize(
-    "text",
+    "tree",
+    [[], {}, {**_USER, "role": "robot", "blocks": []}, _USER, {**_USER, "blocks": 5}],
+)
+def test_what_is_not_a_message_is_refused(tree: Any) -> None:
+    with pytest.raises(ValueError, match="not a message"):
+        read_message(tree)
+
+
+@pytest.mark.parametrize(
+    "block",
     [
-        "[]",
-        "{}",
-        '{"v": 1, "role": "robot", "blocks": []}',
-        '{"v": 1, "role": "user"}',
-        '{"v": 1, "role": "user", "blocks": ["text"]}',
-        '{"v": 1, "role": "user", "blocks": [{"type": "video"}]}',
-        '{"v": 1, "role": "user", "blocks": [{"type": "text"}]}',
-        '{"v": 1, "role": "user", "blocks": [{"type": "call", "id": "1", "name": "Read"}]}',
-        '{"v": 1, "role": "user", "blocks": [{"type": "result", "call_id": "1"}]}',
-        '{"v": 1, "role": "user", "blocks": [{"type": "result", "call_id": "1", "content": [{}]}]}',
+        "text",
+        {},
+        {"type": ["text"]},
+        {"type": "video"},
+        {"type": "text"},
+        {"type": "text", "text": 5},
+        {"type": "call", "id": "1", "name": "Read"},
+        {"type": "call", "id": "1", "name": "Read", "arguments": "x"},
+        {"type": "result", "call_id": "1"},
+        {"type": "result", "call_id": "1", "content": "text"},
+        {"type": "result", "call_id": "1", "content": [{}]},
+        {"type": "result", "call_id": "1", "content": [{"type": "result", "call_id": "2"}]},
     ],
 )
-def test_other_json_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="not a "):
-        read_message(json.loads(text))
+def test_what_is_not_a_block_is_refused(block: object) -> None:
+    with pytest.raises(ValueError, match="not a message"):
+        read_message({**_USER, "blocks": [block]})

@@ -36,7 +36,7 @@ from cub.errors import CubError
 from cub.tokens import TokenUsage
 from tests.forked import ForkedFunction
 
-START = SessionSummary("k3f9a7xq2m", "/home/ada/bakery", "src", "fake", "2026-11-28", "Bake it.")
+START = SessionSummary("a", "/home/ada/bakery", "src", "fake", "2026-11-28", "Bake it.")
 TURNS = 20
 CUTS = 100
 KEY = "sk-ant-api03-" + "aB3dE5gH7" * 11 + "AA"
@@ -96,7 +96,7 @@ def find_turn_ends(data: bytes) -> list[int]:
 
 
 def test_cut_at_any_byte_it_has_the_turns_that_are_whole(tmp_path: Path) -> None:
-    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "a.jsonl"
     write_states(whole)
     data, states = whole.read_bytes(), [[], *list_states(TURNS)]
     ends = find_turn_ends(data)
@@ -110,7 +110,7 @@ def test_cut_at_any_byte_it_has_the_turns_that_are_whole(tmp_path: Path) -> None
 
 
 def test_a_cut_session_goes_on(tmp_path: Path) -> None:
-    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "a.jsonl"
     write_states(whole)
     data = whole.read_bytes()
     after = [*list_states(TURNS)[-1], make_user_message("and now?")]
@@ -263,18 +263,50 @@ def test_one_process_at_a_time_works_on_a_session(tmp_path: Path) -> None:
     second.close()
 
 
-def test_a_damaged_line_costs_itself(tmp_path: Path) -> None:
-    path, states = tmp_path / "a.jsonl", list_states(3)
+@pytest.mark.parametrize("damage", [b"\xff", b"", b'{"type":"messages"}', b"[" * 100_000])
+@pytest.mark.parametrize("turn", [0, 1, 2])
+def test_a_damaged_line_costs_itself(tmp_path: Path, turn: int, damage: bytes) -> None:
+    path = tmp_path / "a.jsonl"
+    states = [[one for n in range(end) for one in make_turn(n)] for end in (1, 2, 3)]
+    states.append([*states[-1][:-1], make_user_message("Changed.")])
     writer = SessionWriter(path)
     for number, state in enumerate(states, 1):
         writer.save(state, sum_up(number))
     writer.close()
     lines = path.read_bytes().split(b"\n")
-    lines[1] = b"\xff" + lines[1][1:]
+    lines[1 + 2 * turn] = damage
     path.write_bytes(b"\n".join(lines))
     saved = read_session(path)
-    assert saved.damaged[0] == 2
-    assert saved.summary == sum_up(3)
+    assert (saved.summary, saved.damaged) == (sum_up(4), [2 + 2 * turn])
+    start = 4 * turn
+    lost = [Message("user", ())] * 4
+    expected = [*states[2][:start], *lost, *states[2][start + 4 :]][:-1]
+    assert saved.messages == [*expected, make_user_message("Changed.")]
+
+
+@pytest.mark.parametrize("edit", [
+    lambda data: data.replace(b"\n", b"\r\n"),
+    lambda data: b"\xef\xbb\xbf" + data,
+    lambda data: data.replace(b'":', b'": ').replace(b',"', b', "'),
+    lambda data: data.partition(b"\n")[2],
+])  # fmt: skip
+def test_a_file_that_was_saved_by_an_editor_is_read(
+    tmp_path: Path, edit: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "a.jsonl"
+    write_states(path)
+    path.write_bytes(edit(path.read_bytes()))
+    assert read_session(path) == (sum_up(TURNS), list_states(TURNS)[-1], [])
+
+
+def test_numbers_that_no_session_has_cost_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    write_states(path)
+    change = b'{"type":"messages","at":%d,"drop":%d,"add":[]}\n'
+    with path.open("ab") as file:
+        file.write(change % (10**15, 0) + change % (-1, 0) + change % (0, -1))
+    saved = read_session(path)
+    assert (saved.messages, len(saved.damaged)) == (list_states(TURNS)[-1], 3)
 
 
 @pytest.mark.parametrize("line", [1, -1])
@@ -290,10 +322,11 @@ def test_what_a_newer_cub_wrote_is_refused(tmp_path: Path, line: int) -> None:
     assert caught.value.hint.startswith("upgrade cub")
 
 
-@pytest.mark.parametrize("data", [b"", b"{}\n", b'{"v":1,"type":"x"}\n', b"\0" * 9_000])
+@pytest.mark.parametrize("data", [b"{}\n", b'{"v":1,"type":"x"}\n', b"\0" * 9_000])
 def test_another_file_is_not_a_session(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(data)
     for read in (read_session, read_summary):
-        with pytest.raises(CubError, match="this is not a saved session"):
+        with pytest.raises(CubError, match="this is not a saved session") as caught:
             read(path)
+        assert caught.value.hint == f"`cub code sessions delete {START.id}` deletes it"

@@ -56,7 +56,7 @@ def test_a_resumed_session_knows_what_was_said(store: SessionStore) -> None:
     assert request.messages[-1] == make_user_message("And now?")
     saved = store.read(first.session_id)
     assert saved.messages == session.messages
-    assert saved.summary[:6] == first.base[:6]
+    assert saved.summary.model == session.model.name
     assert (saved.summary.prompt, saved.summary.folder) == ("Bake.", "src")
     assert (saved.summary.turns, saved.summary.tokens.input, saved.damaged) == (3, 200, [])
 
@@ -169,9 +169,12 @@ def test_other_files_are_left_out_with_a_warning(store: SessionStore) -> None:
     start(store, say("Done."))
     (store.folder / "junk.jsonl").write_text("{}\n")
     (store.folder / "notes.txt").write_text("mine\n")
+    (store.folder / "full-disk.jsonl").touch()
     rows, (warning,) = store.list_sessions()
     assert len(rows) == 1
-    assert warning.message == "this is not a saved session"
+    assert warning.message.startswith("this is not a saved session (hint: ")
+    with pytest.raises(CubError, match="cannot be resumed: nothing is saved in it"):
+        store.resume(fresh_session(store.root), "full-disk")
 
 
 def add(store: SessionStore, session_id: str) -> Path:
@@ -198,10 +201,30 @@ def test_the_start_of_an_id_is_enough(store: SessionStore) -> None:
 
 
 def test_an_id_of_another_project_says_where_it_is(store: SessionStore, tmp_path: Path) -> None:
-    add(SessionStore(tmp_path / "cafe", store.folder.parent / "cafe"), "xyz1")
+    cafe = SessionStore(tmp_path / "cafe", store.folder.parent / "cafe")
+    path = add(cafe, "xyz1")
+    cafe.root.mkdir()
     with pytest.raises(CubError) as caught:
         store.find_id("xy")
-    assert f"{tmp_path}/cafe" in caught.value.hint
+    assert caught.value.hint == f"it is one of {cafe.root}: run cub there, or with -C"
+    cafe.root.rename(store.root / "moved")
+    places = f"from {path.parent} to {store.folder}"
+    with pytest.raises(CubError) as caught:
+        store.find_id("xy")
+    assert caught.value.hint == f"if {cafe.root} was moved here, move its sessions {places}"
+
+
+def test_a_moved_project_says_where_its_sessions_are(tmp_path: Path) -> None:
+    add(SessionStore(tmp_path / "old/cafe", tmp_path / "data/a"), "xyz1")
+    store = SessionStore(tmp_path / "new/cafe", tmp_path / "data/b")
+    with pytest.raises(CubError, match="no session of this project is saved") as caught:
+        store.find_last_id()
+    assert f"move its sessions from {tmp_path}/data/a to {tmp_path}/data/b" in caught.value.hint
+    (tmp_path / "data/a").rename(store.folder)
+    assert store.find_last_id() == "xyz1"
+    recorder = store.resume(fresh_session(store.root, say("Yes.")), "xyz1")
+    work(recorder, "Go on.")
+    assert store.list_sessions()[0][0].root == store.root.as_posix()
 
 
 def test_there_may_be_no_last_session(store: SessionStore) -> None:
@@ -214,8 +237,9 @@ def test_a_session_that_runs_is_not_resumed_or_deleted(store: SessionStore) -> N
     events = running.record(running.session.work_on("Go."))
     next(events)
     for use in (store.delete, lambda key: store.resume(fresh_session(store.root), key)):
-        with pytest.raises(CubError, match="another process works on this session"):
+        with pytest.raises(CubError, match="another process works on this session") as caught:
             use(running.session_id)
+        assert caught.value.hint == "close it there first"
     list(events)
     running.close()
     store.delete(running.session_id)

@@ -25,6 +25,7 @@ ERRORS = [
     ("init -x", "unknown option '-x'", "run `cub init --help` to list its options"),
     ("task add", "missing TITLE", 'pass a title, such as cub task add "Fix the login"'),
     ("task show", "missing ID", "run `cub task list` to list tasks"),
+    ("code sessions show", "missing ID", "run `cub code sessions` to list sessions"),
     ("task dep add k3f9a", "missing OTHER", "run `cub task list` to list tasks"),
     ("config get", "missing KEY", "run `cub config show` to list keys"),
     ("config set run.checks", "missing VALUE", "run `cub config set KEY VALUE`"),

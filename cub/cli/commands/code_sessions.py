@@ -76,7 +76,9 @@ def show(
     saved = store.read(store.find_id(key))
     if json:
         tree = {"v": 1, "root": store.root.as_posix(), "session": _session_to_json(saved.summary)}
-        output.print_json({**tree, "messages": list(map(write_message, saved.messages))})
+        output.print_json(
+            {**tree, "messages": [write_message(one) for one in saved.messages if one.blocks]}
+        )
         return
     text = "".join(f"{line}\n" for line in format_session(saved.summary, saved.messages))
     output.print_bytes(text.encode("utf-8", "replace"))
@@ -142,7 +144,7 @@ def print_sessions(store: SessionStore) -> None:
     output.print_warnings(warnings)
     if rows:
         output.print_table(_COLUMNS, list(map(_format_row, rows)), prose=("prompt",))
-    else:
+    elif not warnings:
         output.print_message("No sessions of this project yet.")
 
 
