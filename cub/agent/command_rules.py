@@ -25,12 +25,15 @@ from cub.agent.shell_commands import (
     read_command_line,
 )
 from cub.agent.shell_programs import (
+    COPIERS,
     FILTERS,
     HARMLESS,
+    LISTERS,
     PRINTERS,
-    READERS,
     SHELLS,
     WRITERS,
+    WRITING_OPTIONS,
+    Reader,
     find_bounded_words,
     find_options,
     find_risks,
@@ -45,6 +48,8 @@ _MAX_FOLDERS = 8
 _ANY_UNKNOWN = re.compile(f"[{UNKNOWN}{UNKNOWN_TEXT}]")
 _NO_FILE = re.compile(r"/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+)(?:/\.?\*)?")
 _NEEDS_QUOTES = re.compile(r"[\s'\"\\]")
+_KNOWN_FOLDER = re.compile(r"\$(?:\{?(HOME|PWD)\}?|\(pwd\))(?=\"?/)")
+_NAME_IN_WORD = re.compile("[=@:,]")
 _SCRIPT_OPTION = re.compile(r"-[nErz]+|-F\S*")
 _RUNS_OUTPUT = frozenset(("xargs", "parallel", "eval", "source", ".", "at", "batch")) | SHELLS
 # Long spellings of options that are compared by their letters.
@@ -90,6 +95,7 @@ def denies_command(pattern: str, text: str) -> bool:
 
 def list_possible_files(text: str, folder: Path) -> list[Redirection]:
     """Return the files that a line may open, as far as it names them."""
+    text = _KNOWN_FOLDER.sub(lambda found: "~" if found[1] == "HOME" else ".", text)
     possible = find_possible_commands(text)
     return list(_resolve_files(possible.files, possible.commands, folder))
 
@@ -132,24 +138,22 @@ def find_coverage(
     """
     line = read_command_line(text)
     if not line.is_certain:
-        return Coverage("no rule covers a command that only the shell understands")
+        return Coverage("cub can't determine what this command runs")
     if not line.commands:
-        return Coverage("no rule allows this call of Bash")
+        return Coverage("this command needs approval")
     files = list(line.redirections)
     for command in line.commands:
         is_ruled = _is_ruled(command, patterns)
         if not is_ruled and (
             not is_harmless(command) or (guards_files and _reads_directory(command))
         ):
-            part = f"its part `{command.source}`" if line.commands[1:] else "this call of Bash"
-            return Coverage(f"no rule allows {part}")
+            part = f"`{command.source}`" if line.commands[1:] else "this command"
+            return Coverage(f"{part} needs approval")
         if not is_ruled or command.program in FILTERS:
             files += _list_files(command)
-        if not is_ruled and command.program in HARMLESS:  # they may list files
-            files += (Redirection(one, is_write=False) for one in command.words if _is_glob(one))
     if unknown := next((file for file in files if _ANY_UNKNOWN.search(file.path)), None):
         use = "writes" if unknown.is_write else "reads"
-        return Coverage(f"only the shell knows which file it {use}")
+        return Coverage(f"cub can't determine which file it {use}")
     return Coverage("", tuple(_resolve_files(files, line.commands, folder)))
 
 
@@ -201,10 +205,6 @@ def _reads_directory(command: ShellCommand) -> bool:
     return name in ("rg", "diff") or (name.endswith("grep") and bool(options))
 
 
-def _is_glob(word: str) -> bool:
-    return glob.has_magic(word) and not _ANY_UNKNOWN.search(word)
-
-
 def _quote(word: str) -> str:
     """Return a word so that a blank in it does not make it two."""
     return word if word and not _NEEDS_QUOTES.search(word) else repr(word)
@@ -222,7 +222,8 @@ def _list_run_texts(line: CommandLine) -> Iterator[str]:
     yield from line.inputs
     for command in line.commands:
         if command.program in PRINTERS:
-            yield " ".join(command.words[1:])
+            yield from (*command.words[1:], " ".join(command.words[1:]))
+            yield " ".join(word for word in command.words[1:] if not word.startswith("-"))
 
 
 def _list_forms(command: ShellCommand) -> Iterator[str]:
@@ -258,20 +259,30 @@ def _split_options(words: Sequence[str]) -> tuple[set[str], list[str]]:
 
 
 def _list_files(command: ShellCommand) -> Iterator[Redirection]:
-    """Yield the files that a command names as such, by the table of programs that read files."""
-    words = command.words
-    if command.program == "cd" and len(words) == 2:
-        yield Redirection(words[1], is_write=False)
-    if reader := READERS.get(command.program):
-        is_write = command.program in WRITERS or (
-            command.program == "sed" and "-i" in find_risks(command)
-        )
-        for path in list_operands(words, reader)[1]:
-            yield Redirection(path, is_write=False)
-            if is_write:
-                yield Redirection(path, is_write=True)
-            if command.program == "diff":  # of two directories, it reads what is in both
-                yield from (Redirection(f"{path}/{one}", is_write=False) for one in ("*", ".*"))
+    """Yield the files that a command names, by the tables of programs that read or write them.
+
+    Of the arguments of all other programs, each may be the name of a file to read.
+    """
+    words, program = command.words, command.program
+    reader = FILTERS.get(program)
+    paths = list_operands(words, reader or Reader())[1]
+    if not paths and (program in LISTERS or _reads_directory(command)):
+        paths = ["."]
+    if program in HARMLESS:  # they may list files
+        paths = [one for one in paths if glob.has_magic(one) and not _ANY_UNKNOWN.search(one)]
+    if reader or program in (*COPIERS, *HARMLESS) or (program == "cd" and len(words) == 2):
+        yield from (Redirection(path, is_write=False) for path in paths)
+    if program == "diff":  # of two directories, it reads what is in both
+        inside = (f"{path}/{one}" for path in paths for one in ("*", ".*"))
+        yield from (Redirection(one, is_write=False) for one in inside)
+    if program in WRITERS:  # of a directory, all that is in it
+        inside = (one for path in paths for one in (path, f"{path}/*"))
+        yield from (Redirection(one, is_write=True) for one in inside)
+    elif reader and not find_risks(command).isdisjoint(WRITING_OPTIONS):
+        yield from (Redirection(path, is_write=True) for path in paths)
+    if not (reader or program in COPIERS or program == "git" or is_harmless(command)):
+        names = (name for word in words[1:] for name in _NAME_IN_WORD.split(word) if name)
+        yield from (Redirection(name, is_write=False, is_guessed=True) for name in names)
 
 
 def _resolve_files(
@@ -283,17 +294,17 @@ def _resolve_files(
         if command.program == "cd" and len(command.words) == 2:
             folders += [Path(one, command.words[1]).as_posix() for one in folders]
             folders = folders[:_MAX_FOLDERS]
-    for path, is_write in dict.fromkeys(files):
+    for path, is_write, is_guessed in dict.fromkeys(files):
         if _NO_FILE.fullmatch(path):
             continue
         for name in dict.fromkeys(
             path if path[0] in "/~" else Path(one, path).as_posix() for one in folders
         ):
-            yield Redirection(name, is_write)
+            yield Redirection(name, is_write, is_guessed)
             if sum(map(glob.has_magic, name.split("/"))) > _MAX_WILD_PARTS:
                 yield Redirection("/", is_write)
             elif glob.has_magic(name):
                 found = list(islice(glob.iglob(name, root_dir=folder), _MAX_FILES))  # noqa: PTH207 - as bash
-                yield from (Redirection(one, is_write) for one in found)
+                yield from (Redirection(one, is_write, is_guessed) for one in found)
                 if len(found) == _MAX_FILES:  # what the others are is not known
                     yield Redirection("/", is_write)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cub.agent.command_rules import denies_command
 from cub.agent.tools.http_get import parse_web_host
@@ -19,6 +20,9 @@ from cub.agent.tools.toolset import SESSION_TOOLS, TOOLS
 from cub.errors import CubError
 from cub.json_values import JsonObject
 from cub.text import suggest_known
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 _RULE = re.compile(r"([\w-]+)(?:\((.+)\))?", re.DOTALL)
 _DOMAIN = re.compile(r"domain:[\w.-]+", re.ASCII)
@@ -73,32 +77,34 @@ class PermissionRule(NamedTuple):
             case "command":
                 return self.pattern in ("", target.subject.strip())
             case "path":
+                spec = _compile_pattern(_make_absolute(self.pattern or "**", target.context))
                 reaches_out = self.pattern.startswith(("/", "~"))
                 return bool(target.paths) and all(
                     (reaches_out or target.is_inside(path))
-                    and (not self.pattern or self._matches_path(path, target.context))
+                    and (not self.pattern or spec.match_file(path.as_posix().lstrip("/")))
                     for path in target.paths
                 )
         return not self.pattern or self._matches_host(target.subject)
 
-    def denies(self, target: CallTarget) -> bool:
-        """Return whether it describes a call or a part of it, however letters are cased in paths.
+    def denies(self, targets: Sequence[CallTarget]) -> bool:
+        """Return whether it describes one of the calls of a session, or a part of one.
 
-        A search from above a file is not one of that file: it leaves the file out.
+        In paths, letters may be cased in any way. A search from above a file is not one of that
+        file: it leaves the file out.
         """
-        if self.tool not in target.tool.rule_names:
-            return False
-        if not self.pattern:
-            return True
-        match target.tool.rule_kind:
+        own = [target for target in targets if self.tool in target.tool.rule_names]
+        if not (own and self.pattern):
+            return bool(own)
+        paths = {path for target in own for path in (*target.paths, *target.named_paths)}
+        match own[0].tool.rule_kind:
             case "command":
-                return denies_command(self.pattern, target.subject)
+                return any(denies_command(self.pattern, target.subject) for target in own)
             case "path":
+                spec = _compile_pattern(_make_absolute(self.pattern, own[0].context).casefold())
                 return any(
-                    self._matches_path(path, target.context, ignores_case=True)
-                    for path in (*target.paths, *target.named_paths)
+                    spec.match_file(path.as_posix().lstrip("/").casefold()) for path in paths
                 )
-        return self._matches_host(target.subject)
+        return any(self._matches_host(target.subject) for target in own)
 
     def names(self, part: str) -> bool:
         """Return whether its pattern has a part of a path literally, in whatever case."""
@@ -108,16 +114,6 @@ class PermissionRule(NamedTuple):
         """Return whether an address has the domain's host, or one below it."""
         domain = self.pattern.partition(":")[2].lower()
         return f".{parse_web_host(url)}".endswith(f".{domain}")
-
-    def _matches_path(
-        self, path: Path, context: ToolContext, *, ignores_case: bool = False
-    ) -> bool:
-        from cub.repomap.listing.file_listing import compile_ignore_patterns
-
-        pattern, text = _make_absolute(self.pattern, context), path.as_posix().lstrip("/")
-        if ignores_case:
-            pattern, text = pattern.casefold(), text.casefold()
-        return compile_ignore_patterns([pattern]).match_file(text)
 
 
 def parse_rule(text: str, tools: Mapping[str, Tool] = TOOLS) -> PermissionRule:
@@ -188,6 +184,13 @@ def _explain_bad_pattern(tool: str, pattern: str, kind: RuleKind) -> str:
         case "":
             return f"write {tool} alone"
     return ""
+
+
+@lru_cache  # of each rule, for each file of a command
+def _compile_pattern(pattern: str) -> GitIgnoreSpec:
+    from cub.repomap.listing.file_listing import compile_ignore_patterns
+
+    return compile_ignore_patterns([pattern])
 
 
 def _make_absolute(pattern: str, context: ToolContext) -> str:

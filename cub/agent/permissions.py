@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from cub.agent.command_rules import find_coverage, list_possible_files
 from cub.agent.permission_rules import CallTarget, PermissionRule, find_target, parse_rule
 from cub.agent.running_files import find_running_part
+from cub.agent.shell_commands import Redirection
 from cub.agent.tools.edit_file import EDIT
 from cub.agent.tools.read_file import READ
 from cub.agent.tools.tool import Tool, ToolContext, ToolEffect, ToolLimit
@@ -60,7 +61,7 @@ class Permissions:
     def _explain_denial(self, target: CallTarget) -> str:
         """Return which rule or limit denies a call in every mode; "" if none does."""
         if rule := self._find_denial(target):
-            return f"the rule {rule} denies it: find another way, or inform the user"
+            return f"the rule {rule} denies it: do without it, or ask the user"
         for limit in target.context.limits:
             if not _is_within(limit, target):
                 return f"{limit.owner} may use only: {', '.join(limit.tools) or 'no tools'}"
@@ -79,15 +80,19 @@ class Permissions:
 
     def _find_denial(self, target: CallTarget) -> PermissionRule | None:
         """Return a rule that denies a call, or a file that a command opens."""
-        targets = [target]
+        sure, guessed = [target], list[CallTarget]()
         if target.tool.effect == "command" and self.deny:
-            files = list_possible_files(target.subject, target.context.folder)
-            for file in files:
+            for file in list_possible_files(target.subject, target.context.folder):
                 with suppress(ToolError, OSError):  # what can't be a path
-                    values: JsonObject = {"file_path": file.path}
-                    file_tool = EDIT if file.is_write else READ
-                    targets.append(find_target(file_tool, values, target.context))
-        return next((rule for rule in self.deny if any(map(rule.denies, targets))), None)
+                    opened = _find_file_target(file, target.context)
+                    if not file.is_guessed:
+                        sure.append(opened)
+                    elif opened.paths[0].is_file():
+                        guessed.append(opened)
+        return next(
+            (one for one in self.deny if one.denies(sure) or (one.pattern and one.denies(guessed))),
+            None,
+        )
 
     def _find_running_part(self, target: CallTarget) -> str:
         """Return by which part of its path a file to edit runs uncalled; "" if it does not.
@@ -109,11 +114,12 @@ class Permissions:
         )
         if coverage.obstacle:
             return Decision("ask", coverage.obstacle)
-        context = replace(target.context, limits=())  # of tools: these files are the command's
-        for file in coverage.files:
-            tool = EDIT if file.is_write else READ
-            decision = self.decide(tool, {"file_path": file.path}, context)
-            if decision.answer != "allow":
+        for file in coverage.files:  # no rule denies one: it was among the possible files
+            try:
+                decision = self._decide_by_rules(_find_file_target(file, target.context))
+            except (ToolError, OSError) as error:
+                decision = Decision("ask", f"the path can't be used: {error}")
+            if decision.answer != "allow" or (file.is_write and self.mode == "plan"):
                 use = "writes" if file.is_write else "reads"
                 return Decision("ask", f"the command {use} {file.path}: {decision.reason}")
         return Decision("allow")
@@ -130,7 +136,11 @@ class Permissions:
             return Decision("allow")
         if running:
             return Decision("ask", f"{running} can run something without being called")
-        return Decision("ask", f"no rule allows this call of {target.tool.name}")
+        return Decision("ask", f"{target.tool.name} needs approval")
+
+
+def _find_file_target(file: Redirection, context: ToolContext) -> CallTarget:
+    return find_target(EDIT if file.is_write else READ, {"file_path": file.path}, context)
 
 
 def _is_within(limit: ToolLimit, target: CallTarget) -> bool:

@@ -1,4 +1,8 @@
-"""Suggest the rule that a person agrees to who allows a call for good: wide enough to be of use."""
+"""Suggest the rule that a person agrees to who allows a call for good.
+
+A command that the table knows gets a rule for its program and subcommand, or for its script. All
+that is not known, or can't be undone, gets a rule for exactly the same line.
+"""
 
 from __future__ import annotations
 
@@ -9,30 +13,41 @@ from cub.agent.command_rules import find_bounded_command, is_harmless
 from cub.agent.permission_rules import CallTarget, PermissionRule, escape_path, find_target
 from cub.agent.running_files import find_running_part
 from cub.agent.shell_commands import ShellCommand, read_command_line
-from cub.agent.shell_programs import find_risks, find_runner
+from cub.agent.shell_programs import find_risks
 from cub.agent.tools.http_get import parse_web_host
 from cub.agent.tools.tool import Tool, ToolContext
 from cub.json_values import JsonObject
+from cub.masking import mask_text
 
-# Programs whose first argument says what they do, and those of which the second one does.
-_WITH_SUBCOMMANDS = frozenset(
-    ("git", "gh", "glab", "hg", "jj", "npm", "pnpm", "yarn", "bun", "deno", "pip", "pip3", "uv",
-     "poetry", "pdm", "hatch", "conda", "cargo", "rustup", "go", "dotnet", "mix", "bundle", "gem",
-     "rails", "composer", "docker", "podman", "kubectl", "helm", "terraform", "ansible", "brew",
-     "apt", "apt-get", "systemctl", "cub", "ruff", "pre-commit", "alembic", "swift", "flutter")
-)  # fmt: skip
-_WITH_TWO = re.compile(
-    r"(?:npm|pnpm|yarn|bun|deno|uv|poetry|pdm|hatch) run|bundle exec|docker compose|uv pip|"
-    r"git (?:stash|worktree|remote|submodule)|(?:gh|kubectl) \w+|go tool|python[\d.]* -m"
+# How many words say what a command does; 0 if only the whole line does.
+_WORDS = {
+    **dict.fromkeys(
+        ("make", "ninja", "mvn", "gradle", "pytest", "unittest", "tox", "nox", "mypy", "pyright",
+         "pylint", "flake8", "black", "isort", "coverage", "tsc", "eslint", "prettier", "jest",
+         "vitest", "mocha", "gofmt", "golangci-lint", "rustc", "rustfmt", "shellcheck"), 1),
+    **dict.fromkeys(
+        ("git", "npm", "pnpm", "yarn", "bun", "deno", "pip", "pip3", "uv", "poetry", "pdm", "cargo",
+         "go", "dotnet", "mix", "bundle", "gem", "composer", "docker", "podman", "helm", "cub",
+         "ruff", "pre-commit", "alembic"), 2),
+    **dict.fromkeys(
+        ("gh", "kubectl", "docker compose", "git stash", "git worktree", "git remote", "uv pip",
+         "npm run", "pnpm run", "yarn run", "bun run"), 3),
+    **dict.fromkeys(
+        ("git push", "git reset", "git clean", "git checkout", "git restore", "docker run",
+         "docker exec", "docker compose run", "docker compose exec", "podman run", "podman exec",
+         "kubectl exec", "npm exec", "npm x", "yarn dlx", "pnpm dlx", "bun x", "deno eval",
+         "gh api"), 0),
+}  # fmt: skip
+_WRAPPERS = re.compile(
+    r"python[\d.]* -m|(?:uv|poetry|pdm|hatch|pipenv) run|(?:bundle|pnpm|yarn) exec|npx"
 )
-# A rule for one of these would be for anything at all, or for what can't be undone.
-_TOO_WIDE = re.compile(
-    r"(?:python|perl|ruby|node|php|lua|tclsh|[gmn]?awk|sed)[\d.]*|rm|rmdir|dd|shred|truncate|mkfs.*|"
-    r"chmod|chown|kill|pkill|killall|curl|wget|ssh|scp|rsync|nc|ncat|socat|telnet|ftp|sftp|"
-    r"tee|ed|vim?|emacs|gpg|crontab|at|batch|source|\.|docker run|docker exec|kubectl exec"
+_SCRIPT = re.compile(
+    r"(?:(?:python[\d.]*|bash|sh|node|ruby|perl|php|bun|tsx|ts-node|uv run|deno run) )?"
+    r"(?!/)(?!.*\.\./)[\w./-]+\.(?:py|[cm]?[jt]s|rb|pl|php|sh)|\./[\w/-]+",
+    re.ASCII,
 )
-_SCRIPT = re.compile(r"[\w./-]+\.(?:py|js|mjs|cjs|ts|rb|pl|php|lua)")
-_PLAIN_WORD = re.compile(r"[\w./][\w:./+-]*", re.ASCII)
+_PLAIN_WORD = re.compile(r"-m|[\w./][\w:./=+-]*", re.ASCII)
+_EXACT_LINE = re.compile(r"[^\0-\x1f*?[\x7f-\U0010ffff]{1,100}")  # a wildcard would allow more
 
 
 def suggest_rule(
@@ -53,33 +68,43 @@ def suggest_rule(
 
 
 def _suggest_command_pattern(text: str) -> str:
-    """Return the pattern that is missing for a command line; "" if no single one is enough."""
-    line = read_command_line(text)
-    if not line.is_certain or any(file.is_write for file in line.redirections):
-        return ""
-    patterns = {_describe_command(one) for one in line.commands if not is_harmless(one)}
-    return patterns.pop() if len(patterns) == 1 else ""
+    """Return the one pattern that is missing for a command line, or its own text.
+
+    Return "" for what can't be shown or stored, such as a secret.
+    """
+    line, pattern = read_command_line(text), ""
+    if line.is_certain and not any(file.is_write for file in line.redirections):
+        patterns = {_describe_command(one) for one in line.commands if not is_harmless(one)}
+        pattern = patterns.pop() if len(patterns) == 1 else ""
+    if not pattern and _EXACT_LINE.fullmatch(text):
+        pattern = text.strip()
+    return pattern if mask_text(pattern) == pattern else ""
 
 
 def _describe_command(command: ShellCommand) -> str:
-    """Return the pattern for a program, with its subcommand or script; "" if that is too wide."""
+    """Return the pattern for a program, with its subcommand or script; "" if it is not known."""
     if bounded := find_bounded_command(command):
         return _describe_command(bounded)
-    words, two = command.words, " ".join(command.words[:2])
-    is_script = len(words) > 1 and _SCRIPT.fullmatch(words[1])
-    count = 2 if words[0] in _WITH_SUBCOMMANDS or is_script else 1
-    count = 3 if _WITH_TWO.fullmatch(two) else count
-    names = [word for word in words[:count] if word != "-m"]
-    if (
-        len(words) < count
-        or command.assignments
-        or find_risks(command)
-        or len(find_runner(words).split()) >= count
-        or not all(map(_PLAIN_WORD.fullmatch, names))
-        or any(map(_TOO_WIDE.fullmatch, (names[-1], two)))
-    ):
+    words = command.words[: _count_words(command.words)]
+    parts = (*command.assignments, *words)
+    if not words or find_risks(command) or not all(map(_PLAIN_WORD.fullmatch, parts)):
         return ""
-    return " ".join([*words[:count], "*"])
+    return " ".join([*parts, "*"])
+
+
+def _count_words(words: tuple[str, ...]) -> int:
+    """Return how many words say what a command does; 0 if they are not known to do so."""
+    names = (words[0].rpartition("/")[2], *words[1:]) if words else ()
+    for count in (3, 2, 1):
+        start = " ".join(names[:count])
+        if _WRAPPERS.fullmatch(start):
+            inner = _count_words(words[count:])
+            return inner and count + inner
+        if _SCRIPT.fullmatch(" ".join(words[:count])):
+            return count
+        if start in _WORDS:
+            return _WORDS[start] if len(words) >= _WORDS[start] else 0
+    return 0
 
 
 def _suggest_path_rule(target: CallTarget) -> PermissionRule | None:

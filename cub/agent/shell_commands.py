@@ -70,7 +70,10 @@ _GAPS = {
 _SPECIAL = re.compile(r"[][{},*?~ \t\n]")
 _ESCAPE = re.compile(r"\\(\n|.)", re.DOTALL)
 _ESCAPE_IN_STRING = re.compile(r'\\([\n$`"\\])')
-_ANSI_ESCAPE = re.compile(r"\\(?:[xuU]([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL)
+_HEX = "[0-9a-fA-F]"
+_ANSI_ESCAPE = re.compile(
+    rf"\\(?:x({_HEX}{{1,2}})|u({_HEX}{{1,4}})|U({_HEX}{{1,8}})|([0-7]{{1,3}})|(.))", re.DOTALL
+)
 _ANSI_LETTERS = {"n": "\n", "t": "\t", "e": "\x1b", "E": "\x1b", "c": UNKNOWN}
 _BRACES = re.compile(rf"(?<!{_QUOTED})\{{((?:{_QUOTED}.|[^{{}}{_QUOTED}])*)\}}", re.DOTALL)
 _COMMA = re.compile(rf"(?<!{_QUOTED}),")
@@ -101,10 +104,14 @@ class ShellCommand(NamedTuple):
 
 
 class Redirection(NamedTuple):
-    """Hold a file that a command line reads or writes."""
+    """Hold a file that a command line reads or writes.
+
+    One that `is_guessed` is an argument of a program of which nothing is known.
+    """
 
     path: str
     is_write: bool
+    is_guessed: bool = False
 
 
 class CommandLine(NamedTuple):
@@ -348,7 +355,7 @@ def _unmark(marked: str) -> str:
 
 
 def _decode_ansi(found: re.Match[str]) -> str:
-    if found[3]:
-        return _ANSI_LETTERS.get(found[3], found[3])
-    code = int(found[1], 16) if found[1] else int(found[2], 8)
+    if found[5]:
+        return _ANSI_LETTERS.get(found[5], found[5])
+    code = int(found[4], 8) if found[4] else int(found[found.lastindex or 0], 16)
     return chr(code) if 0 < code < 128 else UNKNOWN_TEXT

@@ -15,18 +15,21 @@ from cub.agent.shell_commands import UNKNOWN, UNKNOWN_TEXT, ShellCommand
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"))
 # They run a text, which may be any of their arguments, or all of them together.
 _TEXT_RUNNERS = SHELLS | {"eval", "trap", "su", "script", "hyperfine"}
-# They run a command that follows so many operands of their own.
-_RUNNERS = {
-    **dict.fromkeys(
-        ("time", "nice", "ionice", "nohup", "stdbuf", "setsid", "command", "xargs", "!", "builtin",
-         "coproc", "exec", "env", "sudo", "doas", "runuser", "pkexec", "prlimit", "busybox",
-         "toybox", "fakeroot", "unshare", "nsenter", "bwrap", "strace", "ltrace", "valgrind", "gdb",
-         "unbuffer", "rlwrap", "systemd-run", "dbus-run-session", "caffeinate", "entr", "parallel",
-         "watch", "npx", "bunx", "uvx", "npm exec", "npm x", "pnpm exec", "pnpm dlx", "yarn exec",
-         "yarn dlx", "uv run", "uv tool run", "pipx run", "poetry run", "pdm run", "hatch run",
-         "bundle exec", "git bisect run", "git submodule foreach"), 0),
-    **dict.fromkeys(("timeout", "flock", "chroot", "taskset", "chrt", "setarch"), 1),
-}  # fmt: skip
+# They run a command that follows.
+_RUNNERS = frozenset(
+    ("time", "nice", "ionice", "nohup", "stdbuf", "setsid", "command", "xargs", "!", "builtin",
+     "coproc", "exec", "env", "sudo", "doas", "runuser", "pkexec", "prlimit", "busybox", "toybox",
+     "fakeroot", "unshare", "nsenter", "bwrap", "strace", "ltrace", "valgrind", "gdb", "unbuffer",
+     "rlwrap", "systemd-run", "dbus-run-session", "caffeinate", "entr", "parallel", "watch", "npx",
+     "bunx", "uvx", "timeout", "flock", "chroot", "taskset", "chrt", "setarch", "ssh")
+)  # fmt: skip
+# So do these subcommands, of whatever program: `uv run`, `docker compose exec`, `git bisect run`.
+_RUNNING_WORDS = frozenset(("run", "exec", "x", "dlx", "foreach"))
+# Programs whose command comes after an operand, such as a time or a container.
+_WITH_OPERAND = frozenset(
+    ("timeout", "flock", "chroot", "taskset", "chrt", "setarch", "ssh", "docker", "podman",
+     "kubectl")
+)  # fmt: skip
 # Those of them that change only when a command runs, or with how much of the machine.
 _BOUND = re.compile(
     r"(?:time(?: -p)?|nice(?: -n -?\d+| -\d+)?|ionice(?: -[cn] \d)*|nohup|setsid|command|"
@@ -39,14 +42,16 @@ _BOUND = re.compile(
 PRINTERS = frozenset(("echo", "printf"))
 _FIND_ACTIONS = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 _CODE_RUNNERS = re.compile(r"[gmn]?awk|perl|python[\d.]*|ruby|node|php|lua")
-_RUN_BY_CODE = re.compile(
-    r"(?:system|popen|exec\w*|run|call|check_\w+|spawn\w*|getoutput)\s*\(\s*['\"]([^'\"]*)|"
-    r"['\"]([^'\"]*)['\"]\s*\|\s*getline|\|\s*['\"]([^'\"]*)['\"]"
-)
+_STRING_IN_CODE = re.compile(r"['\"`]([^'\"`]+)")
 _TEXT = re.compile(r"[\s;&|<>()$`]")
+_OPTION_NAME = re.compile(r"--[^=]*=?|-\w?")
+_VALUE = re.compile("=!?")
 _UNKNOWN_NAME = re.compile(rf"(?:-[^=]*)?{UNKNOWN_TEXT}")
 _MAY_TAKE_VALUE = re.compile(r"-(?!-$)[^=]+", re.DOTALL)
 _ASSIGNMENT = re.compile(r"\w+\+?=", re.ASCII)
+
+
+_PATTERN_OPTION = re.compile("-\\w*e|--(?:reg|file)")
 
 
 class Reader(NamedTuple):
@@ -66,9 +71,9 @@ _LINES = Reader("-n -c --lines --bytes")
 _GREP = Reader("-e -m -A -B -C", 1, follows="-R --dereference-recursive")
 # They do nothing but print what they read.
 FILTERS = {
-    "cat": Reader(), "head": _LINES, "tail": _LINES, "wc": Reader(), "ls": Reader("-I -w"),
+    "cat": Reader(), "head": _LINES, "tail": _LINES, "wc": Reader(), "ls": Reader(),
     "nl": Reader("-b -s -w"), "tac": Reader(), "rev": Reader(), "cmp": Reader(),
-    "cut": Reader("-d -f -c -b"), "column": Reader("-s -o -t"), "sort": Reader("-k -t -S"),
+    "cut": Reader("-d -f -c -b"), "column": Reader("-s -o"), "sort": Reader("-k -t -S"),
     "comm": Reader(), "diff": Reader("-U -C -x -I", follows="-r --recursive"),
     "grep": _GREP, "egrep": _GREP, "fgrep": _GREP,
     "rg": Reader("-e -g -t -A -B -C -m", 1, follows="-L --follow"),
@@ -78,14 +83,24 @@ FILTERS = {
     "sed": Reader("-e -l", 1, r"[\d,$;+p ]+|s/[^/\n]*/[^/\n]*/[gpi\d]*"),
     "awk": Reader("-F -v", 1, r"\{ *print(?: [$\w,. ]*)?\}"),
 }  # fmt: skip
-WRITERS = frozenset(("cp", "mv", "ln", "tee"))  # to any file that they name
-READERS = {
-    **FILTERS,
-    **dict.fromkeys(("less", "more", "bat", "source", "."), Reader()),
-    **dict.fromkeys(WRITERS, Reader("-t")),
-    "od": Reader("-A -t -N"), "xxd": Reader("-s -l"), "hexdump": Reader("-n -e"),
-    "strings": Reader("-n"), "base64": Reader("-w"),
-}  # fmt: skip
+LISTERS = frozenset(("ls", "find"))  # without an operand, of the folder that they are in
+WRITING_OPTIONS = ("-i", "--in-place", "-o", "--output")
+COPIERS = frozenset(("cp", "mv", "ln", "install", "rsync"))
+WRITERS = COPIERS.union(
+    (
+        "tee",
+        "rm",
+        "rmdir",
+        "unlink",
+        "shred",
+        "truncate",
+        "touch",
+        "mkdir",
+        "chmod",
+        "chown",
+        "patch",
+    )
+)
 # Numbers, and what -v names, are expressions that may run a command; a variable may be `-v`.
 _SAFE_TEST = (
     rf"(?!(?:.* )?-(?:eq|ne|lt|le|gt|ge|v)\b)(?!.*{UNKNOWN})"
@@ -101,16 +116,15 @@ HARMLESS = {
     "command": "-[vV] .*", "type": ".*", "date": rf"(?:\+(?:(?! -)[^{UNKNOWN}])*)?",
 }  # fmt: skip
 # Options by which a program runs another one, or writes a file, though it usually does neither. The
-# row of git is for what precedes the subcommand.
+# row of git is for all of its subcommands.
 RISKS = {
-    "git": "-c --config-env --exec-path",
-    "git grep": "-O --open-files-in-pager",
-    "git diff": "--output", "git log": "--output", "git show": "--output",
-    "git range-diff": "--output", "git diff-tree": "--output", "git format-patch": "--output -o",
-    "git archive": "--output -o --remote --exec",
-    "git clone": "--upload-pack -u --config -c --template", "git init": "--template",
-    "git fetch": "--upload-pack", "git pull": "--upload-pack", "git ls-remote": "--upload-pack",
-    "git push": "--receive-pack --exec", "git rebase": "--exec -x",
+    "git": "--config-env --exec-path --config --exec --extcmd --open-files-in-pager --output "
+           "--output-directory --receive-pack --remote --template --upload-pack",
+    **dict.fromkeys(
+        ("git diff", "git log", "git show", "git diff-tree", "git range-diff", "git init",
+         "git pull", "git fetch", "git push", "git ls-remote"), "--output"),
+    "git archive": "-o", "git clone": "-c -u", "git format-patch": "-o", "git grep": "-O",
+    "git rebase": "-x",
     "find": "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls",
     "sort": "-o --output -T --temporary-directory --compress-program --files0-from",
     "wc": "--files0-from", "grep": "-f --file", "egrep": "-f --file", "fgrep": "-f --file",
@@ -127,31 +141,34 @@ _GIT_RUNNERS = frozenset(
 )  # fmt: skip
 
 
-def find_runner(words: Sequence[str]) -> str:
-    """Return the name of a program that runs another one, with its subcommands; "" for others."""
-    program = words[0].rpartition("/")[2]
-    names = (" ".join([program, *words[1:count]]) for count in (3, 2, 1))
-    return next((name for name in names if name in _RUNNERS or name in _TEXT_RUNNERS), "")
-
-
 def list_inner_commands(words: tuple[str, ...]) -> Iterator[ShellCommand | str]:
     """Yield what a command may run of its arguments: a command, or a text for a shell."""
-    runner = find_runner(words)
-    arguments = words[len(runner.split()) :] if runner else ()
-    yield from (word.partition("=")[2] for word in arguments if word.startswith("--"))
-    if runner in _TEXT_RUNNERS:
+    program, arguments = words[0].rpartition("/")[2], words[1:]
+    is_runner = program in _RUNNERS
+    for at in (1, 2):
+        if not is_runner and words[at : at + 1] and words[at] in _RUNNING_WORDS:
+            is_runner, arguments = True, words[at + 1 :]
+    if is_runner or program in _TEXT_RUNNERS:
+        yield from (_OPTION_NAME.sub("", word) for word in arguments if word.startswith("-"))
+    if program in _TEXT_RUNNERS:
         yield from (*arguments, " ".join(arguments))
-    else:
-        for at in _find_starts(arguments, _RUNNERS.get(runner, 0)):
+    elif is_runner:
+        for at in _find_starts(arguments, int(program in _WITH_OPERAND)):
             yield ShellCommand(arguments[at:])
             if _TEXT.search(arguments[at]):
                 yield arguments[at]
+    yield from _list_commands_of_options(words)
+
+
+def _list_commands_of_options(words: tuple[str, ...]) -> Iterator[ShellCommand | str]:
+    """Yield what a program may run that usually does something else, and strings in code."""
     for at, word in enumerate(words):
         if word in _FIND_ACTIONS:
             yield ShellCommand(words[at + 1 :])
+    if find_risks(ShellCommand(words)):
+        yield from (part for word in words[1:] if " " in word for part in _VALUE.split(word))
     if _CODE_RUNNERS.fullmatch(words[0].rpartition("/")[2]):
-        for found in _RUN_BY_CODE.findall(" ".join(words)):
-            yield from found
+        yield from _STRING_IN_CODE.findall(" ".join(words))
 
 
 def _find_starts(arguments: Sequence[str], operands: int) -> Iterator[int]:
@@ -183,10 +200,12 @@ def find_risks(command: ShellCommand) -> set[str]:
         return find_options(words[1:], RISKS.get(words[0], ""), command.patterns)
     while at < len(words) and words[at].startswith("-"):
         at += 2 if words[at] in _GIT_VALUES else 1
-    row = RISKS.get(" ".join(["git", *words[at : at + 1]]), "")
-    risks = find_options(words[1 : at + 1], RISKS["git"], command.patterns)
-    risks |= find_options(words[at + 1 :], row, command.patterns)
-    return risks.union(_GIT_RUNNERS.intersection(words[at : at + 1]))
+    own = RISKS.get(" ".join(["git", *words[at : at + 1]]), "")
+    after = find_options(words[at + 1 :], f"{RISKS['git']} {own}", command.patterns)
+    if not own:  # an argument that may be any option is none of these
+        after.discard("?")
+    before = find_options(words[1 : at + 1], f"{RISKS['git']} -c", command.patterns)
+    return before | after | _GIT_RUNNERS.intersection(words[at : at + 1])
 
 
 def find_options(words: Sequence[str], row: str, patterns: Collection[str] = ()) -> set[str]:
@@ -220,5 +239,5 @@ def list_operands(words: Sequence[str], reader: Reader) -> tuple[list[str], list
             operands.append(word)
         else:
             ended, skips = word == "--", word in with_value
-    count = 0 if "-e" in words else reader.operands
+    count = 0 if any(map(_PATTERN_OPTION.match, words)) else reader.operands
     return operands[:count], [operand for operand in operands[count:] if operand != "-"]

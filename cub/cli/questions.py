@@ -82,7 +82,9 @@ def _end_question() -> None:
 def _read_line(question: Question) -> str:
     """Return the line that a person types after the question is shown."""
     output.print_message(f"  {question.reason}")
-    always = f", (a)lways: {question.rule}" if question.rule else ""
+    is_exact = question.rule == f"Bash({question.text.strip()})"
+    rule = "exactly this command" if is_exact else question.rule
+    always = f", (a)lways: {rule}" if rule else ""
     output.print_message(f"  Allow it? (y)es{always}, (n)o, or say what to do instead")
     discard_typed_input()
     return output.ask_text("  Answer")

@@ -57,6 +57,12 @@ DENIED = (
     "uv run rm y", "poetry run rm y", "bundle exec rm y", "pipx run rm y", "git bisect run rm y",
     "git submodule foreach 'rm y'",
     "sudo env A=b nice -n 3 timeout 5 sh -c 'rm y'",
+    "env -S'rm y'", "echo -e 'rm y' | sh", "printf '%s\\n' 'rm y' | bash", "docker run x rm y",
+    "docker compose exec x rm y", "kubectl exec x -- rm y", "ssh x rm y", "pipenv run rm y",
+    "conda run -n x rm y", "mise exec -- rm y", "git -c alias.x='!rm y' x",
+    "git rebase --exec 'rm y' HEAD~1", "git filter-branch --tree-filter 'rm y' HEAD",
+    "tar --checkpoint-action=exec='rm y' -cf x y", "ruby -e 'system \"rm y\"'",
+    "python3 -c 'import subprocess; subprocess.run([\"rm\", \"y\"])'",
 )  # fmt: skip
 # What no rule about a command can see: the program has another name, or comes from elsewhere.
 NOT_FOUND = (
@@ -73,6 +79,7 @@ _RARE = (
     "sudo", "doas", "su ", "runuser", "systemd-run", "dbus-run", "unbuffer", "fakeroot", "script",
     "npx", "npm", "uvx", "uv ", "pipx", "poetry", "bundle", "bisect", "submodule", "chroot",
     "unshare", "nsenter", "setarch", "watch", "perl", "awk", "python3", "ionice", "chrt", "prlimit",
-    "taskset", "stdbuf", "setsid", "flock",
+    "taskset", "stdbuf", "setsid", "flock", "docker", "kubectl", "ssh", "pipenv", "conda", "mise",
+    "git", "ruby", "tar",
 )  # fmt: skip
 NOT_TRIED = frozenset(one for one in (*DENIED, *NOT_FOUND) if any(name in one for name in _RARE))

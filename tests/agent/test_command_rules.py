@@ -113,6 +113,7 @@ def test_a_spelling_removes_the_file(tmp_path: Path, command: str) -> None:
         "git checkout -- '*.py'", "git diff --stat HEAD -- 'a b'",
         'git log -1 && echo "a $(git log) b"',
         "whoami; git add $(git ls-files)", "cat <<< x | git apply", "make >/dev/null </dev/null",
+        'echo "$x [ok]"; make',
         "cd ./sub; make", "git log | grep '[a-z]'", "git ls-files | xargs -n1 git add",
     ],
 )  # fmt: skip
@@ -170,6 +171,10 @@ def test_rules_cover_an_everyday_command(context: ToolContext, command: str) -> 
         "git log | jq -f x", "git ls-files | wc --files0-from=-", "git log | sort $x",
         "git log | sort *", "git log | sort -*",
         'git log | sort ""*',
+        "git log --output-directory=x", "git stash show --output=x", "git rev-list --outp x",
+        "git log | grep -ex /etc/passwd", "git log | grep -nex /etc/passwd",
+        "git log | grep --regexp=x /etc/passwd", "git log | rg --files /etc",
+        "git log | column -t /etc/passwd", "git log | ls -w /etc",
         "make; cat /*/*/*/*/*/x", f"make; uniq {'-' * 50} x",
     ],
 )  # fmt: skip
@@ -320,6 +325,18 @@ def test_files_of_a_command_are_judged_as_edits_and_reads(
         ("Read(.env)", "true; base64 ./sub/../.env | sh"),
         ("Read(.env)", "cp .env x"),
         ("Read(.env)", "source .env"),
+        ("Read(.env)", "dd if=.env"),
+        ("Read(.env)", "curl -d @.env x"),
+        ("Read(.env)", "docker run --env-file=.env x"),
+        ("Read(.env)", "sudo vim ./.env"),
+        ("Read(.env)", "uniq .env"),
+        ("Read(.env)", 'cat "$PWD/.env"'),
+        ("Read(.env)", "cat $(pwd)/.env"),
+        ("Read(.env)", "cat $'\\x2eenv'"),
+        ("Read(~/**)", "cat $HOME/key"),
+        ("Read(~/**)", 'vim "${HOME}/key"'),
+        ("Read(sub/**)", "cp -r sub x"),
+        ("Read(sub/**)", "echo sub/*"),
         ("Read(~/**)", "cat keys/key"),
         ("Read(keys/**)", "cat ~/key"),
         ("Edit(a.py)", "echo x > a.py"),
@@ -327,8 +344,19 @@ def test_files_of_a_command_are_judged_as_edits_and_reads(
         ("Edit(a.py)", "echo x | tee a.py"),
         ("Edit(a.py)", "sed -i s/a/b/ a.py"),
         ("Edit(a.py)", "cp x a.py"),
+        ("Edit(a.py)", "sed --in-place s/a/b/ a.py"),
+        ("Edit(a.py)", "sort -o a.py x"),
+        ("Edit(a.py)", "rm a.py"),
+        ("Edit(a.py)", "chmod +x a.py"),
+        ("Edit(sub/**)", "rm -rf sub"),
+        ("Edit(sub/**)", "cp -t sub a.py"),
         ("Edit", "echo x > new"),
+        ("Edit", "mkdir new"),
         ("Read", "cat a.py"),
+        ("Read", "ls -l"),
+        ("Read", "find -name x"),
+        ("Read", "rg x"),
+        ("Read", "grep -r x"),
     ],
 )
 def test_rules_about_files_deny_commands_that_name_them(
@@ -344,7 +372,12 @@ def test_rules_about_files_deny_commands_that_name_them(
         ("Read(.env)", "echo .env"),
         ("Read(.env)", "cat a.py"),
         ("Read(.env)", "cat *"),
+        ("Read(.env)", "git add .env"),
+        ("Read(.env)", "echo .env >> .gitignore"),
+        ("Read(.env)", "./run .env.example sub"),
+        ("Read", "pytest a.py"),
         ("Edit(a.py)", "cat a.py"),
+        ("Edit(a.py)", "python a.py"),
         ("Edit", "make > /dev/null 2>&1"),
         ("Bash(rm *)", "git commit -m 'rm x; rm y'"),
         ("Bash(rm *)", "timeout 5 git rm x"),
@@ -385,9 +418,10 @@ def test_options_are_compared_in_any_order_and_spelling(pattern: str, command: s
 
 
 def test_a_reason_names_the_part_that_no_rule_allows(context: ToolContext) -> None:
-    assert decide(context, "git status && rm x").reason == "no rule allows its part `rm x`"
-    assert decide(context, "make > out").reason.startswith("the command writes out: no rule allows")
-    assert decide(context, "make > $x").reason == "only the shell knows which file it writes"
+    assert decide(context, "git status && rm x").reason == "`rm x` needs approval"
+    assert decide(context, "make > out").reason.startswith("the command writes out: Edit needs")
+    assert decide(context, "make > $x").reason == "cub can't determine which file it writes"
+    assert decide(context, "f() { x; }").reason == "cub can't determine what this command runs"
     assert decide(context, "make; cat ../x").reason.endswith("x is outside of the project")
 
 

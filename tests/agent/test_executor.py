@@ -197,7 +197,7 @@ def test_a_call_that_needs_approval_waits_for_the_answer(asking: Batch) -> None:
     asking.add("Read", "a")
     asking.end_reply()
     (first,) = asking.take_questions()
-    assert (first.text, first.reason) == ("make", "no rule allows this call of Bash")
+    assert (first.text, first.reason) == ("make", "this command needs approval")
     assert asking.list_steps() == ["start Bash1"]
     first.answer(Answer("once"))
     asking.take()  # the answer

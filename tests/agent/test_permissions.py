@@ -353,11 +353,11 @@ def test_a_rule_is_shown_as_it_was_written(text: str) -> None:
 
 def test_reasons_say_what_to_do_instead(context: ToolContext) -> None:
     denied = make_permissions(deny=("Bash(rm *)",)).decide(BASH, {"command": "rm x"}, context)
-    assert denied.reason == "the rule Bash(rm *) denies it: find another way, or inform the user"
+    assert denied.reason == "the rule Bash(rm *) denies it: do without it, or ask the user"
     planned = make_permissions("plan").decide(EDIT, {"file_path": "a"}, context)
     assert planned.reason == "the mode is plan: propose the change instead of making it"
     asked = make_permissions().decide(BASH, {"command": "make"}, context)
-    assert asked.reason == "no rule allows this call of Bash"
+    assert asked.reason == "this command needs approval"
 
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12)

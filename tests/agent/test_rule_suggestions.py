@@ -38,6 +38,18 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToolContext]:
         ("Bash", "python3 tools/gen.py x", "Bash(python3 tools/gen.py *)"),
         ("Bash", "uv run pytest", "Bash(uv run pytest *)"),
         ("Bash", "./scripts/check", "Bash(./scripts/check *)"),
+        ("Bash", "CI=1 npm test", "Bash(CI=1 npm test *)"),
+        ("Bash", "npx tsc --noEmit", "Bash(npx tsc *)"),
+        ("Bash", ".venv/bin/python -m pytest", "Bash(.venv/bin/python -m pytest *)"),
+        ("Bash", "bash scripts/x.sh", "Bash(bash scripts/x.sh *)"),
+        ("Bash", "rm -rf build", "Bash(rm -rf build)"),
+        ("Bash", "git add . && git commit", "Bash(git add . && git commit)"),
+        ("Bash", "make > out", "Bash(make > out)"),
+        (
+            "Bash",
+            "touch x; until test -f y; do sleep 1; done",
+            "Bash(touch x; until test -f y; do sleep 1; done)",
+        ),
         ("Edit", "src/deep/a.py", "Edit(src/deep/**)"),
         ("Write", "src/new.py", "Edit(src/**)"),
         ("Edit", "README.md", "Edit(./README.md)"),
@@ -62,15 +74,32 @@ def test_the_rule_allows_the_call_that_was_asked_about(
 @pytest.mark.parametrize(
     "command",
     [
-        "rm x", "sudo ls", "env pytest", "sh -c x", "bash scripts/x.sh", "python -c x", "python3",
-        "node -e x", "uv run python -c x", "npx prettier", "curl x", "ssh x", "docker run x",
-        "xargs grep x", "find . -exec x {} +", "find . -delete", "git -c x=y log", "git config a b",
-        "git -C x status", "sed -n 1p a", "awk '{print}' a", "eval x", "source x", "$x y",
-        "FOO=1 ls", "cat ../a",
-        "git add . && git commit", "make > out", "f() { x; }", "x 'y", "(( x ))", "",
+        "rm x", "rm a.py", "cp a.py x", "sudo ls", "env pytest", "sh -c x", "python -c x",
+        "python3", ".venv/bin/python x", "node -e x", "uv run python -c x", "uv run sh x",
+        "bundle exec ruby", "npx prettify", "curl x", "ssh x", "docker run x", "xargs grep x",
+        "docker compose exec web sh", "git -c x=y log", "git config a b", "git -C x status",
+        "git reset --hard", "git push", "sed -n 1p a", "awk '{print}' a", "eval x", "source x",
+        "$x y", "FOO=1 ls", "cat ../a", "../x/y", "/opt/x", "f() { x; }", "x 'y", "export A=1",
+        "psql x", "npm test && rm x", "npm --version",
     ],
 )  # fmt: skip
-def test_nothing_is_suggested_that_would_allow_too_much(context: ToolContext, command: str) -> None:
+def test_a_rule_for_what_is_not_known_is_for_the_same_line(
+    context: ToolContext, command: str
+) -> None:
+    assert str(suggest_rule(TOOLS["Bash"], {"command": command}, context)) == f"Bash({command})"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "", "rm *", "rm a?", "rm x[1]", "python - <<E\nx\nE", "echo \u202e", "a" * 101,
+        "API_TOKEN=abcdefgh12345678abcd make",
+        "curl -H 'Authorization: Bearer sk-ant-api03-abcdefghijklmnopqrstuvwxyz' x",
+    ],
+)  # fmt: skip
+def test_a_line_with_wildcards_secrets_or_what_can_not_be_shown_gets_no_rule(
+    context: ToolContext, command: str
+) -> None:
     assert suggest_rule(TOOLS["Bash"], {"command": command}, context) is None
 
 

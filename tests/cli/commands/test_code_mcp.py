@@ -50,7 +50,7 @@ def test_a_call_without_a_rule_is_denied_and_the_session_goes_on(cub: Cub) -> No
     words = ("code", "--model", "scripted/replies.yaml", "-p", "Go.", "--allow", "mcp__tickets__x")
     done = cub(*words, "--strict-mcp-config", "--mcp-config", ".mcp.json")
     assert (done.code, done.out) == (0, "It says one.\n")
-    assert "not allowed: no rule allows this call of mcp__tickets__echo" in done.err
+    assert "not allowed: mcp__tickets__echo needs approval" in done.err
 
 
 def test_a_server_that_nobody_can_allow_is_not_started(shop: Path, cub: Cub) -> None:
