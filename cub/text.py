@@ -47,8 +47,10 @@ def suggest_similar(key: str, candidates: Iterable[str]) -> str:
 
 
 def suggest_known(key: str, known: Iterable[str]) -> str:
-    """Return a hint with the known key that is similar, or with all of them."""
+    """Return a hint with the known key that is similar, or with all of them; "" for none."""
     known = list(known)
+    if not known:
+        return ""
     similar = suggest_similar(key, known)
     return f"did you mean {similar}?" if similar else f"choose from {', '.join(known)}"
 

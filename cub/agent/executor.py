@@ -44,7 +44,7 @@ from cub.processes.command import StopRequest
 from cub.text import cut_middle, describe_os_error
 
 MAX_CONCURRENT = 8
-_MAX_SUMMARY_CHARS = 200
+MAX_SUMMARY_CHARS = 200
 _MAX_ASKED_CHARS = 20_000  # what a person can scroll through
 _CANCELLED = "This call was cancelled by the user before it was finished."
 
@@ -147,7 +147,7 @@ class CallBatch:
         if tool:  # rules, questions and the cache go by the names that the tool has
             call = call._replace(name=tool.name, arguments=tool.resolve_names(call.arguments))
         subject = tool.get_subject(call.arguments) if tool else ""
-        summary = mask_text(" ".join(f"{call.name} {subject}".split()))[:_MAX_SUMMARY_CHARS]
+        summary = mask_text(" ".join(f"{call.name} {subject}".split()))[:MAX_SUMMARY_CHARS]
         self._jobs.append(_Job(call, tool, summary))
         self._waiting.append(self._jobs[-1])
         yield from self._start_ready_jobs()
@@ -298,10 +298,12 @@ class CallBatch:
         self.report(partial(self._pass_event, event))
 
     def _pass_event(self, event: ToolEvent) -> Iterator[ToolEvent]:
-        """Yield what a tool shows, but for a question that was answered with another one."""
-        if isinstance(event, Question) and event.is_allowed():
+        """Yield what a tool shows, but no question after a stop or one that was answered before."""
+        if not isinstance(event, Question):
+            yield event
+        elif event.is_allowed():
             event.answer(Answer("once"))
-        else:
+        elif not self.toolbox.context.stop.is_requested:
             yield event
 
     def _end_job(

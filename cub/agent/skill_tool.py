@@ -13,6 +13,7 @@ from typing import Annotated, NamedTuple
 from cub.agent.conversation import Message, TextBlock, make_user_message
 from cub.agent.events import ReplyText, SessionEnd, SessionEvent
 from cub.agent.loop import AgentSession
+from cub.agent.model import TextDelta
 from cub.agent.session_budget import SessionBudget
 from cub.agent.skill_invocation import SkillInvocation, write_instructions
 from cub.agent.skills import Skill
@@ -87,6 +88,7 @@ def _work_apart(
         end = SessionEnd("cancelled", "", "cancelled")
     yield session.toolbox.cache.statistics
     if end.text:
+        yield TextDelta(end.text)
         yield ReplyText(end.text)
     yield end
 

@@ -1,7 +1,7 @@
-"""Style Markdown for a terminal line by line, as it is written.
+"""Style Markdown for a terminal row by row, as it is written.
 
-Each line is shown once it is complete, and nothing that was shown is changed: a terminal keeps it,
-and a retry of the request finds no screen to repair.
+A row is shown once nothing to come can change it: a terminal keeps it, and a retry of the request
+finds no screen to repair.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from cub.cli.output import style_diff_line
 from cub.cli.tables import layout_rows, wrap_text
@@ -22,7 +23,9 @@ _RULE = re.compile(r" {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$")
 _TABLE_LINE = re.compile(r"\s*\|.*\|\s*$")
 _TABLE_RULE = re.compile(r"[\s|:-]+")
 _CELL_END = re.compile(r"(?<!\\)\|")
-_INLINE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)|\*\*(?P<bold>\S(?:.*?\S)?)\*\*")
+_INLINE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)|\*\*(?P<bold>\S(?:.*?\S)??)\*\*")
+_SPACE = re.compile("[\u00a0\u2000-\u200a\u202f\u205f]")  # of typography; U+3000 is two columns
+_OPEN_MARK = re.compile(r"`|\*\*(?=\S|$)|\*$")
 
 
 @dataclass(slots=True)
@@ -35,6 +38,8 @@ class MarkdownLines:
     width: int | None
     has_styles: bool
     _partial: str = ""
+    _shown: int = 0  # rows of the partial line
+    _looked: int = 0  # characters of it that were looked at for rows
     _fence: str = ""  # the characters that close the block of code
     _language: str = ""
     _table: list[str] = field(default_factory=list)
@@ -44,6 +49,7 @@ class MarkdownLines:
         *lines, self._partial = (self._partial + text).split("\n")
         for line in lines:
             yield from self._show_line(line.removesuffix("\r"))
+        yield from self._show_start()
 
     def finish(self) -> Iterator[str]:
         """Yield what is left at the end of a text; the next one begins anew."""
@@ -53,6 +59,26 @@ class MarkdownLines:
         self._partial = self._fence = ""
 
     def _show_line(self, line: str) -> Iterator[str]:
+        rows = [*islice(self._layout_line(line), self._shown, None)]
+        self._shown = self._looked = 0
+        yield from rows
+
+    def _show_start(self) -> Iterator[str]:
+        """Yield the rows of the partial line that are complete: a model writes long lines."""
+        line, width = self._partial, self.width
+        if width is None or len(line) < self._looked + max(width // 4, self._looked // 16):
+            return
+        self._looked = len(line)
+        if self.has_styles:
+            if self._fence or _FENCE.match(line) or line.lstrip().startswith("|"):
+                return
+            yield from self._end_table()
+            line = _find_settled_start(line)
+        rows = [*self._layout_line(line)][:-1]
+        yield from rows[self._shown :]
+        self._shown = max(self._shown, len(rows))
+
+    def _layout_line(self, line: str) -> Iterator[str]:
         if not self.has_styles:
             yield from self._wrap(line)
         elif self._fence:
@@ -109,9 +135,17 @@ def _split_cells(line: str) -> list[str]:
     return [cell.strip().replace("\\|", "|") for cell in _CELL_END.split(inner)]
 
 
+def _find_settled_start(line: str) -> str:
+    """Return the start of a line in which no mark is open, so that its styles are final."""
+    start = re.split("``|`$", line, maxsplit=1)[0]
+    rest = _INLINE.sub(lambda match: "x" * len(match[0]), start)
+    mark = _OPEN_MARK.search(rest)
+    return start[: mark.start()] if mark else start
+
+
 def _style_inline(text: str) -> str:
     """Return a text with code and what is bold in styles, without their marks."""
-    return _INLINE.sub(_style_match, text)
+    return _INLINE.sub(_style_match, _SPACE.sub(" ", text).replace("\u3000", "  "))
 
 
 def _style_match(match: re.Match[str]) -> str:

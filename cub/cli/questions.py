@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import typer
 
 from cub.agent.events import Answer, Question
+from cub.agent.executor import MAX_SUMMARY_CHARS
 from cub.cli import output
 from cub.cli.typed_input import discard_typed_input
 from cub.edit.unified_diff import format_hunks
@@ -15,7 +16,6 @@ from cub.json_values import get_text
 from cub.masking import mask_text
 from cub.processes.command import StopRequest
 
-_SHOWN_IN_LINE = 150  # characters of a command that the line about a call has shown already
 _WORDS = {"y": "once", "yes": "once", "a": "always", "always": "always", "n": "no", "no": "no"}
 
 
@@ -38,6 +38,7 @@ def answer_question(
     except _StopAnswerError:
         answer = Answer("no", "the user stopped the session")
     except typer.Abort:  # the end of stdin
+        output.print_message("")
         answer = Answer("no")
     if answer.choice == "always":
         save_rule(question.rule)
@@ -59,7 +60,7 @@ def parse_answer(text: str, rule: str) -> Answer:
 def describe_call(question: Question) -> Iterator[str]:
     """Yield all that a call would do, if the line about it does not say so: nothing is left out."""
     call = question.call
-    if "\n" in question.text or len(question.text) > _SHOWN_IN_LINE:
+    if "\n" in question.text or len(f"{call.name} {question.text}") > MAX_SUMMARY_CHARS:
         yield from question.text.splitlines()
     old, content = (get_text(call.arguments, key) for key in ("old_string", "content"))
     new = get_text(call.arguments, "new_string") or content

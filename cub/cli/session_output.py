@@ -86,7 +86,7 @@ class _SummaryPrinter:
         """Print the answer, and why the session ended if the answer does not say."""
         if self._is_json:
             output.print_json(self._to_json(session, end))
-        elif end.text and not (self._streams and self._last_text):
+        elif end.text and not self._streams:
             output.print_bytes(f"{end.text.rstrip()}\n".encode("utf-8", "replace"))
         for line in describe_end(end):
             output.print_message(line)

@@ -113,6 +113,12 @@ class SessionView:
         self._separate(is_text=False)
         output.print_message(text)
 
+    def print_markdown(self, text: str) -> None:
+        """Print a text of its own to stdout, as that of a reply is."""
+        self._markdown.width = get_width(sys.stdout)
+        for line in (*self._markdown.feed(text), *self._markdown.finish()):
+            output.print_line(line)
+
     def _print_text(self, lines: Iterator[str]) -> None:
         if not self._streams_text:
             return
@@ -137,7 +143,7 @@ class SessionView:
             case ToolStart():
                 self._last_id = event.call.id
                 yield add_style(event.summary, "bold")
-            case ToolEnd():
+            case ToolEnd() if event.source != "cancelled":  # a person knows about a stop
                 yield from self._describe_result(event)
             case RequestRetry():
                 yield f"{event.reason}; retry {event.number} in {event.seconds:.0f} s"

@@ -12,7 +12,12 @@ from cub.cli.terminal import strip_styles
 _GAP = "  "
 _INDENT = "    "  # before the second and later lines of a row that is folded
 _READABLE = 20  # columns; where a text would get fewer, it moves to a line of its own
-_WORD = re.compile(" *[^ ]+")  # a no-break space does not end a word
+# A no-break space does not end a word. Chinese and Japanese have no spaces: each character is a
+# word, with opening marks before it, and closing marks and full stops after it.
+_CJK = "\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003ffff"
+_BEFORE = "\u2018\u201c\u3008\u300a\u300c\u300e\u3010\uff08"
+_AFTER = "\u2019\u201d\u3001\u3002\u3009\u300b\u300d\u300f\u3011\uff01\uff09\uff0c\uff1a-\uff1f"
+_WORD = re.compile(f" *(?:[{_BEFORE}]*[{_CJK}]|[^ {_CJK}]+)[{_AFTER}]*")
 
 TableRows = Sequence[Sequence[str]]
 

@@ -156,7 +156,8 @@ _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\ufe00-\ufe0f"
     "\U000e0100-\U000e01ef]"
 )
-_EMOJI = "\ufe0f"  # after a symbol, it only asks for color
+_EMOJI = "\ufe0f\u200d"  # after a symbol, they only ask for color, or join it with the next one
+_JOINERS = re.compile("[\u0600-\u0dff][\u200c\u200d]")  # they are spelling in these scripts
 
 
 def escape_invisible(line: str) -> str:
@@ -170,6 +171,8 @@ def escape_invisible(line: str) -> str:
 
 
 def _is_seen(character: str, before: str) -> bool:
-    if character == _EMOJI:
-        return unicodedata.category(before) == "So"
+    if character in _EMOJI and (unicodedata.category(before) in ("So", "Sk") or before == "\ufe0f"):
+        return True
+    if _JOINERS.match(before + character):
+        return True
     return character == "\t" or (character.isprintable() and not _UNSEEN.match(character))

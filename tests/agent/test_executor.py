@@ -430,3 +430,17 @@ def test_any_mix_of_calls_is_exclusive_and_answered_in_order(
     assert [result.call_id for result in batch.calls.results] == ids
     ends = [event.call.id for event in batch.events if isinstance(event, ToolEnd)]
     assert sorted(ends) == sorted(ids)
+
+
+def test_a_question_of_a_tool_that_waits_is_not_asked_after_a_stop(tmp_path: Path) -> None:
+    asked = Question(ToolCall("1", "Bash", {}), "make", "a reason", "", lambda _: None)
+
+    def ask(arguments: WordArguments, context: ToolContext) -> ToolOutput:
+        context.send(asked)
+        return echo(arguments, context)
+
+    batch = Batch(make_toolbox(tmp_path, [make_tool("Task", ask)]))
+    batch.add("Task", "a")
+    batch.calls.toolbox.context.stop.request()
+    assert batch.finish() == ["a!"]
+    assert batch.take_questions() == []

@@ -10,7 +10,7 @@ from cub.actions.subagent_sessions import SubagentSettings, add_subagents
 from cub.agent.agent_types import BUILT_IN_AGENTS
 from cub.agent.conversation import ToolCall
 from cub.agent.events import SessionEnd, SessionEvent, SubagentEvent, ToolEnd
-from cub.agent.model import ModelError, ReplyEnd
+from cub.agent.model import ModelError, ReplyEnd, TextDelta
 from cub.agent.skill_invocation import find_invocation
 from cub.agent.skill_tool import SKILL, add_skill_tool, work_on_skill
 from cub.agent.skills import Skill, SkillSet
@@ -144,6 +144,7 @@ def test_the_user_gets_the_answer_of_a_sub_agent_and_the_conversation_no_more(
     lab = Lab(tmp_path, say("I know."), a=call(("Read", "a")), b=say("It is fine."))
     events = lab.work("/find a.py")
     assert get_end(events) == SessionEnd("end_turn", "It is fine.")
+    assert TextDelta("It is fine.") in events  # so it is shown
     assert list_results(events) == [("tool", "a!")]
     assert lab.model.requests == []
     assert lab.small.requests[0].system == BUILT_IN_AGENTS[0].instructions

@@ -27,6 +27,8 @@ def plain(text: str, width: int | None = 40) -> list[str]:
         ("## A **b** title ##\n", ["A b title"]),
         ("a `code` and **bold `x`** here", ["a code and bold x here"]),
         ("``a`b``", ["a`b"]),
+        ("5\u202f% of\u00a0it:\u3000end", ["5 % of it:  end"]),
+        ("**1** or **2**", ["1 or 2"]),
         ("2 ** 3 ** 4, a*b, _c_", ["2 ** 3 ** 4, a*b, _c_"]),
         ("- one\n  * two\n10. ten", ["• one", "  • two", "10. ten"]),
         ("---", ["─" * 40]),
@@ -65,6 +67,23 @@ def test_a_line_is_shown_once_it_is_complete() -> None:
     assert [strip_styles(line) for line in lines.feed("** c\nd")] == ["a b c"]
     assert [*lines.finish()] == ["d"]
     assert [*lines.finish()] == []
+
+
+def test_rows_of_a_long_line_are_shown_as_they_come() -> None:
+    lines = MarkdownLines(20, has_styles=True)
+    shown = [[strip_styles(row) for row in lines.feed(piece)] for piece in (
+        "- one **two three", " four five** six", " seven eight nine", " `ten\nend",
+    )]  # fmt: skip
+    assert shown == [[], ["• one two three four"], ["  five six seven"], ["  eight nine `ten"]]
+    assert [*lines.finish()] == ["end"]
+
+
+@given(st.text(alphabet="ab  |`*#->~1.\n中。", max_size=300), st.integers(1, 9), st.booleans())
+def test_pieces_are_shown_as_the_whole_text(text: str, size: int, has_styles: bool) -> None:
+    pieces, whole = MarkdownLines(12, has_styles), MarkdownLines(12, has_styles)
+    starts = range(0, len(text), size)
+    rows = [row for start in starts for row in pieces.feed(text[start : start + size])]
+    assert [*rows, *pieces.finish()] == [*whole.feed(text), *whole.finish()]
 
 
 def test_a_text_that_is_cut_in_code_leaves_no_code_open() -> None:

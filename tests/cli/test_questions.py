@@ -45,6 +45,7 @@ def question(text: str, **arguments: str) -> Question:
     [
         (question("ls"), []),
         (question("ls\nrm x", command="ls\nrm x"), ["ls", "rm x"]),
+        (question("x" * 190), []),
         (question("x" * 200), ["x" * 200]),
         (question("a.py", old_string="1", new_string="2"), ["-1", "+2"]),
         (question("a.py", content="1\n2"), ["+1", "+2"]),
@@ -82,6 +83,14 @@ def test_what_was_typed_ahead_is_no_answer(scripted: Path, home: Path) -> None:
         assert session.finish() == 0
     assert not (scripted / "one").exists()
     assert (scripted / "two").exists()
+
+
+def test_ctrl_d_is_a_no_on_a_line_of_its_own(scripted: Path, home: Path) -> None:
+    with open_session(*WORDS, cwd=scripted, home=home) as session:
+        session.type("\x04", "Answer:")
+        session.wait_for("  Answer:\n  not allowed: the user said no")
+        session.type("n\r")
+        assert session.finish() == 0
 
 
 def test_a_stop_is_an_answer(scripted: Path, home: Path) -> None:

@@ -95,6 +95,11 @@ def test_a_change_is_shown_once_and_not_in_full_if_it_is_long(capsys: Capture) -
     assert show(capsys, [start(1), asked, end(1, preview=diff)])[1] == ["Edit file1"]
 
 
+def test_a_stop_is_not_reported_for_each_call(capsys: Capture) -> None:
+    stopped = end(1, "cancelled", is_error=True)._replace(source="cancelled")
+    assert show(capsys, [start(1), stopped])[1] == ["Edit file1"]
+
+
 def test_of_a_command_the_end_of_the_output_is_shown(capsys: Capture) -> None:
     text = "\n".join(["", *map(str, range(8)), ""])
     asked = Question(call(1, "Bash"), "", "reason", "", lambda _: None)

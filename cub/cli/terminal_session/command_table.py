@@ -44,6 +44,7 @@ from cub.cli.terminal_session.session_commands import (
     undo_changes,
 )
 from cub.cli.terminal_session.terminal_state import TerminalState
+from cub.errors import UsageError
 
 _COMMAND = re.compile(r"/(?P<name>[\w:-]+)(?:\s+(?P<words>.*))?", re.DOTALL)
 _KEYS = (
@@ -68,6 +69,16 @@ class Command(NamedTuple):
     help: str
     run: Callable[[TerminalState, str], str | None]
     values: Callable[[TerminalState], Iterable[str]] = lambda _: ()
+
+    def carry_out(self, state: TerminalState, words: str) -> str | None:
+        """Run the command. Raises UsageError for an argument that is missing, or not wanted."""
+        if words and not self.arguments:
+            hint = "send what follows as a prompt of its own"
+            raise UsageError(f"/{self.name} takes no arguments", hint=hint)
+        if not words and self.arguments.isalpha():
+            hint = f"write `/{self.name} {self.arguments}`; Tab lists what it may be"
+            raise UsageError(f"missing {self.arguments}", hint=hint)
+        return self.run(state, words)
 
 
 def _show_help(_: TerminalState, __: str) -> None:

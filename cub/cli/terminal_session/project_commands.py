@@ -51,8 +51,6 @@ def work_on_task(state: TerminalState, words: str) -> None:
     from cub.actions.build_prompt import build_task_prompt, read_prompt_options
     from cub.actions.tasks.transitions import claim_task
 
-    if not words:
-        raise UsageError("missing ID", hint="/tasks lists tasks")
     stores = state.open_stores()
     options = read_prompt_options(stores, words, state.prepared.values)
     built = build_task_prompt(stores, words, options)

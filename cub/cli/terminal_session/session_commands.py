@@ -142,7 +142,7 @@ def show_agents(state: TerminalState, words: str) -> None:
             known = [str(run.number) for run in runs]
             raise UsageError(f"there is no agent {words!r}", hint=suggest_known(words, known))
         output.print_message(f"{chosen[0].name}: {chosen[0].state}, {chosen[0].description}")
-        output.print_lines((chosen[0].answer or chosen[0].activity).splitlines())
+        state.view.print_markdown(chosen[0].answer or chosen[0].activity)
         return
     if not runs:
         output.print_message("No sub-agents yet.")

@@ -139,7 +139,7 @@ class _TerminalLoop:
         if command:
             row, words = command
             state.counts.count_use(f"/{row.name}")
-            prompt = row.run(state, words)
+            prompt = row.carry_out(state, words)
             if prompt is not None:
                 state.work_on(prompt)
             return

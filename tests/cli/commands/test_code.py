@@ -14,6 +14,7 @@ import pytest
 from cub.harness.base import Transcript
 from cub.harness.event_protocol import EventProtocolReader
 from cub.model_server.exchange import RecordedRequest, ScriptedCall
+from tests.cli.terminal import in_terminal
 from tests.command_line import Result
 from tests.conftest import Cub, environment
 from tests.model_server.faults import ModelServer, Reply, find_api, read_system
@@ -59,6 +60,14 @@ def test_the_answer_goes_to_stdout_and_the_rest_to_stderr(
         "3 turns, 3,360 tokens, 500 more from the cache, cost not known",
     ]
     assert (project / "price.py").read_text() == "PRICE = 2\n"
+
+
+@pytest.mark.usefixtures("code")
+def test_a_terminal_shows_a_text_once(project: Path, home: Path) -> None:
+    words = ("code", "--model", "scripted/replies.yaml", "-p", "Go.", "--max-turns", "1")
+    shown = in_terminal(*words, cwd=project, home=home)
+    assert "stopped after 1 turn" in shown.text
+    assert shown.text.count("I look first.") == 1
 
 
 def test_the_prompt_may_come_from_stdin(code: Callable[..., Result]) -> None:

@@ -75,7 +75,7 @@ def enter(state: TerminalState) -> Type:
     def run(text: str) -> str | None:
         found = find_command(text)
         assert found is not None
-        return found[0].run(state, found[1])
+        return found[0].carry_out(state, found[1])
 
     return run
 

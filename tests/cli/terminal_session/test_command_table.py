@@ -7,6 +7,7 @@ import pytest
 from cub.cli.terminal_session.command_table import COMMANDS, find_command, list_candidates
 from cub.cli.terminal_session.input_line import fit_status
 from cub.cli.terminal_session.terminal_state import TerminalState
+from cub.errors import UsageError
 from tests.cli.terminal_session.conftest import Type
 
 
@@ -33,6 +34,22 @@ def test_names_are_unique_and_every_row_has_help() -> None:
     names = [row.name for row in COMMANDS]
     assert len(set(names)) == len(names)
     assert all(row.help and row.help[0].islower() for row in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("/clear mend the bug", "/clear takes no arguments"),
+        ("/history\n/quit", "/history takes no arguments"),
+        ("/delete-session", "missing ID"),
+        ("/task", "missing ID"),
+        ("/agents 9", "there is no agent '9'"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(enter: Type, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as caught:
+        enter(text)
+    assert "choose from" not in caught.value.hint
 
 
 # The document's section 13, and what this session has besides.
