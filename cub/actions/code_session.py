@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from cub.actions.command_options import CodeOptions
 from cub.actions.context_scripts import make_text_reader
 from cub.actions.context_settings import find_untrusted_keys
-from cub.actions.mcp_servers import add_servers, find_servers
+from cub.actions.mcp_servers import SessionServers, find_servers, start_servers
 from cub.actions.subagent_sessions import SubagentSettings, add_subagents
 from cub.actions.tasks.stores import Stores
 from cub.agent.agent_definitions import load_agent_types
@@ -23,7 +23,6 @@ from cub.agent.events import SessionEvent
 from cub.agent.executor import Toolbox
 from cub.agent.explore_cache import ExploreCache
 from cub.agent.loop import AgentSession
-from cub.agent.mcp.server_config import ServerStatus
 from cub.agent.memory import Memory, load_memory
 from cub.agent.model_settings import (
     ModelSettings,
@@ -81,8 +80,7 @@ class PreparedSession(NamedTuple):
     """Hold a session that has not begun, the values of the configuration, and warnings.
 
     `root` is the project's. `model_choice` is the model that nobody configured, and why it was
-    chosen; else "". `list_servers` returns those that speak MCP. `baseline` is what the checks of
-    the gate are compared with, None without a gate.
+    chosen; else "". `baseline` is what the checks of the gate are compared with, None without one.
     """
 
     session: AgentSession
@@ -91,15 +89,17 @@ class PreparedSession(NamedTuple):
     values: ConfigValues
     is_debug: bool
     warnings: list[PlanWarning]
-    list_servers: Callable[[], list[ServerStatus]]
+    servers: SessionServers
     baseline: SessionBaseline | None
     model_choice: str = ""
 
     def work_on(self, prompt: str, invocation: SkillInvocation | None) -> Iterator[SessionEvent]:
         """Work on a prompt; on that of a skill, if the user has called for one by `invocation`."""
+        yield from self.servers.connect(self.session)
         if invocation:
-            return work_on_skill(self.session, self.subagents, invocation, prompt)
-        return self.session.work_on(prompt)
+            yield from work_on_skill(self.session, self.subagents, invocation, prompt)
+        else:
+            yield from self.session.work_on(prompt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ def _add_companions(
         values,
         can_ask=surroundings.has_terminal,
     )
-    list_servers = add_servers(session, found, parse_seconds(values["code.mcp.timeout"]))
+    servers = start_servers(session, found, parse_seconds(values["code.mcp.timeout"]))
     settings = SubagentSettings(
         (*BUILT_IN_AGENTS, *load_agent_types(plan.reader)),
         lambda role: plan.render_prompt("subagent", role=role),
@@ -238,7 +238,7 @@ def _add_companions(
         plan.layers.values,
         plan.models.is_debug,
         warnings,
-        list_servers,
+        servers,
         baseline,
         plan.models.choice,
     )

@@ -8,14 +8,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cub.actions.command_options import CodeOptions
 from cub.actions.tasks.stores import Stores
+from cub.agent.events import ServersConnect
 from cub.agent.loop import AgentSession
 from cub.agent.mcp.server_config import (
     SERVERS_HINT,
@@ -39,6 +40,9 @@ from cub.project.executable_config import AgentFile
 from cub.project.project import find_home
 from cub.project.trust_store import load_trust
 from cub.text import join_first
+
+if TYPE_CHECKING:
+    from cub.agent.mcp.servers import McpServers
 
 PROJECT_FILE = ".mcp.json"
 _CLAUDE_FILE = ".claude.json"
@@ -97,27 +101,57 @@ def find_servers(
     return found
 
 
-def add_servers(
-    session: AgentSession, found: FoundServers, start_seconds: float
-) -> Callable[[], list[ServerStatus]]:
-    """Start servers, and add their tools to a session, which ends them when it is closed.
+@dataclass(slots=True)
+class SessionServers:
+    """Hold the servers of a session: those that were started, None for none, and the others."""
 
-    Why some of it is missing becomes a warning. The servers run in the project's root, without the
-    secrets that commands don't get. Returns what tells how they are doing, skipped ones last.
+    started: McpServers | None
+    skipped: list[ServerStatus]
+    is_connected: bool = False
+
+    def list_servers(self) -> list[ServerStatus]:
+        """Return how each server is doing, skipped ones last."""
+        return [*(self.started.list_servers() if self.started else ()), *self.skipped]
+
+    def connect(self, session: AgentSession) -> Iterator[ServersConnect]:
+        """Wait until each server is connected or has failed, and add their tools to the session.
+
+        A stop ends the wait; the next call goes on with it.
+        """
+        servers, stop = self.started, session.toolbox.context.stop
+        if servers is None or self.is_connected:
+            return
+        from cub.agent.mcp.server_tools import make_server_tools
+
+        rows = servers.list_servers()
+        if names := tuple(row.name for row in rows if row.state == "starting"):
+            yield ServersConnect(names)
+        servers.wait_until_decided(stop)
+        if stop.is_requested:
+            return
+        self.is_connected = True
+        warnings = list[PlanWarning]()
+        tools = make_server_tools(servers, session.toolbox.permissions.deny, warnings)
+        session.toolbox = replace(session.toolbox, tools={**session.toolbox.tools, **tools})
+        yield ServersConnect((), tuple(warnings))
+
+
+def start_servers(
+    session: AgentSession, found: FoundServers, start_seconds: float
+) -> SessionServers:
+    """Start servers beside a session, which ends them when it is closed.
+
+    They run in the project's root, without the secrets that commands don't get.
     """
     if not found.configs:
-        return lambda: found.skipped
-    from cub.agent.mcp.server_tools import make_server_tools
+        return SessionServers(None, found.skipped)
     from cub.agent.mcp.servers import McpServers  # imports asyncio
 
     context = session.toolbox.context
     environ = {**remove_secrets(context.environ), "CLAUDE_PROJECT_DIR": context.root.as_posix()}
     servers = McpServers(found.configs, ServerSurroundings(context.root, environ, start_seconds))
     session.resources.callback(servers.close)
-    servers.wait_until_decided(context.stop)
-    tools = make_server_tools(servers, session.toolbox.permissions.deny, found.warnings)
-    session.toolbox = replace(session.toolbox, tools={**session.toolbox.tools, **tools})
-    return lambda: [*servers.list_servers(), *found.skipped]
+    return SessionServers(servers, found.skipped)
 
 
 def _explain_denial(config: McpServerConfig, permissions: Permissions, *, can_ask: bool) -> str:

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from cub.agent.conversation import ReasoningBlock, ToolCall, ToolResult
 from cub.agent.model import FailureKind, ReasoningDelta, StopReason, TextDelta
+from cub.edit.plan import PlanWarning
 from cub.tokens import TokenUsage
 
 # How a session may end. `error`: the model did not answer; `repetition`: it made the same call over
@@ -129,6 +130,16 @@ class SessionEnd(NamedTuple):
     kind: FailureKind | Literal[""] = ""
 
 
+class ServersConnect(NamedTuple):
+    """Name the MCP servers that the first request waits for, or tell which tools are missing now.
+
+    There are no names once each server is connected or has failed.
+    """
+
+    names: tuple[str, ...]
+    warnings: tuple[PlanWarning, ...] = ()
+
+
 class GateStart(NamedTuple):
     """Say that a round of reviewing the end of the work begins, by how many judges.
 
@@ -182,5 +193,5 @@ ToolEvent = SubagentEvent | Question | GateStart
 SessionEvent = (
     TextDelta | ReasoningDelta | ReasoningBlock | ReplyText | RequestRetry | ToolStart | Question
     | ToolEnd | SubagentEvent | TurnEnd | GateStart | GateCheck | GateVerdict | GateEnd | Compaction
-    | CacheStatistics | SessionEnd
+    | ServersConnect | CacheStatistics | SessionEnd
 )  # fmt: skip

@@ -14,7 +14,7 @@ from secrets import token_bytes
 from typing import TYPE_CHECKING
 
 from cub.agent.conversation import repair_conversation
-from cub.agent.events import Compaction, SessionEnd, SessionEvent, TurnEnd
+from cub.agent.events import Compaction, ServersConnect, SessionEnd, SessionEvent, TurnEnd
 from cub.agent.session_file import (
     SavedSession,
     SessionSummary,
@@ -220,7 +220,7 @@ class SessionRecorder:
             for event in events:
                 if is_first or isinstance(event, TurnEnd | Compaction | SessionEnd):
                     self._save()
-                is_first = False
+                is_first = is_first and isinstance(event, ServersConnect)  # the prompt follows it
                 yield event
         finally:
             self._save()

@@ -22,6 +22,7 @@ from cub.agent.events import (
     GateVerdict,
     ReplyText,
     RequestRetry,
+    ServersConnect,
     SessionEnd,
     SessionEvent,
     SubagentEvent,
@@ -129,7 +130,9 @@ class _StreamPrinter:
         inner = event.event if isinstance(event, SubagentEvent) else event
         if isinstance(inner, TurnEnd | Compaction | GateVerdict) and any(inner.usage):
             self._reported.add_cost(inner.usage, inner.usd)
-        if not isinstance(event, SessionEnd):
+        if isinstance(event, ServersConnect):
+            output.print_warnings(event.warnings)
+        elif not isinstance(event, SessionEnd):
             _print_events(_list_json_events(event))
 
     def resume(self) -> None:

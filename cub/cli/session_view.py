@@ -19,6 +19,7 @@ from cub.agent.events import (
     Question,
     ReplyText,
     RequestRetry,
+    ServersConnect,
     SessionEnd,
     SessionEvent,
     SubagentEvent,
@@ -87,12 +88,12 @@ class SessionView:
                 self._started.append(event)
             case Question():
                 self._asked_ids.add(event.call.id)
-            case GateStart() if event.round:
-                self._doing = "reviewing the work"
-            case GateEnd():
-                self._doing = "thinking"
+            case ServersConnect():
+                self._spinner.hide()
+                output.print_warnings(event.warnings)
             case ToolEnd():
                 self._started = [one for one in self._started if one.call.id != event.call.id]
+        self._doing = _name_work(event) or self._doing
         for line in self._describe(event):
             self.print_message(line)
         if isinstance(event, Question | SessionEnd):
@@ -173,6 +174,18 @@ class SessionView:
         yield from (_INDENT + line for line in lines[:MAX_PREVIEW_LINES])
         if more := len(lines[MAX_PREVIEW_LINES:]):
             yield f"{_INDENT}… {more:,} more lines"
+
+
+def _name_work(event: SessionEvent) -> str:
+    """Return what goes on from an event on while no call runs; "" if nothing else than before."""
+    match event:
+        case ServersConnect(names=names) if names:
+            return f"waiting for MCP servers: {', '.join(names)}"
+        case GateStart() if event.round:
+            return "reviewing the work"
+        case ServersConnect() | GateEnd():
+            return "thinking"
+    return ""
 
 
 def _cut_output(text: str) -> list[str]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _MAX_REASON = 500
+# What the package says of any answer over HTTP with such a status.
+_WITHOUT_STATUS = ("Not Found", "Server returned an error response")
 _REASON_SECONDS = 2.0  # until a connection that was closed says why
 _CLOSE_SECONDS = 10.0  # more than all the steps of ending a server take
 
@@ -42,6 +44,7 @@ class _Connection:
     surroundings: ServerSurroundings
     status: ServerStatus
     _client: Client | None = None
+    _answer: str = ""  # the last one over HTTP that was an error
     is_decided: asyncio.Event = field(default_factory=asyncio.Event)  # connected, or not
     _has_ended: asyncio.Event = field(default_factory=asyncio.Event)
     _task: asyncio.Task[None] = field(init=False)
@@ -73,7 +76,7 @@ class _Connection:
         except Exception as error:
             if await self._is_closed_by(error):
                 raise self._make_error(f"failed during the call: {self.status.reason}") from error
-            raise self._make_error(f"refused the call: {_describe_exception(error)}") from error
+            raise self._make_error(f"refused the call: {self._describe(error)}") from error
 
     async def _is_closed_by(self, error: Exception) -> bool:
         """Return whether an error says that the connection is closed; wait until it knows why."""
@@ -88,6 +91,14 @@ class _Connection:
     def _make_error(self, what: str, hint: str = "") -> ToolError:
         text = truncate_text(mask_text(what), _MAX_REASON)
         return ToolError(f"the MCP server {self.config.name} {text}", hint=hint)
+
+    def _describe(self, error: Exception) -> str:
+        """Say what went wrong, with the status where the package leaves it out."""
+        reason = _describe_exception(error)
+        return self._answer if self._answer and reason in _WITHOUT_STATUS else reason
+
+    def _note_answer(self, answer: str) -> None:
+        self._answer = answer
 
     async def _take_client(self) -> Client:
         """Return the connected client; a server that has ended is started again."""
@@ -105,9 +116,10 @@ class _Connection:
         seconds = self.surroundings.start_seconds
         try:
             async with AsyncExitStack() as stack:
+                client = await self._start(stack)
                 try:
                     async with asyncio.timeout(seconds):
-                        client = await self._connect(stack)
+                        await stack.enter_async_context(client)
                         tools = await _list_tools(client)
                 except TimeoutError:
                     hint = "raise `code.mcp.timeout` if it needs longer"
@@ -117,28 +129,30 @@ class _Connection:
                 self.is_decided.set()
                 await self._has_ended.wait()
         except Exception as error:  # noqa: BLE001 - whatever a server does costs a message only
-            self._end(_describe_exception(error))
+            self._end(self._describe(error))
         finally:
             self._end("it was stopped")
 
-    async def _connect(self, stack: AsyncExitStack) -> Client:
-        """Return a client that is connected until the stack is closed."""
+    async def _start(self, stack: AsyncExitStack) -> Client:
+        """Start a command, which ends when the stack is closed; return a client that can connect.
+
+        That the package is imported here takes seconds, which don't count as the server's.
+        """
         if self.config.url:
-            opened = open_http_streams(self.config)
+            opened = open_http_streams(self.config, self._note_answer)
         else:
             opened = open_command_streams(self.config, self.surroundings, self._end)
         streams = await stack.enter_async_context(opened)
         await asyncio.sleep(0)  # all commands start before the package is imported
         import mcp
 
-        client = mcp.Client(
+        return mcp.Client(
             nullcontext(streams),
             # Old commands do not answer what they don't know.
             mode="auto" if self.config.url else "legacy",
             cache=None,
             client_info=mcp.Implementation(name="cub", version=__version__),
         )
-        return await stack.enter_async_context(client)
 
     def _end(self, reason: str) -> None:
         """Note why there is no connection: the first reason counts."""
@@ -152,9 +166,18 @@ class _Connection:
 
 
 async def _list_tools(client: Client) -> tuple[ToolDefinition, ...]:
+    """Return the tools of a server; a server may have prompts or resources alone."""
+    from mcp import MCPError
+    from mcp.types import METHOD_NOT_FOUND
+
     tools, cursor = list[ToolDefinition](), None
     while True:
-        page = await client.list_tools(cursor=cursor)
+        try:
+            page = await client.list_tools(cursor=cursor)
+        except MCPError as error:
+            if error.code == METHOD_NOT_FOUND:
+                return ()
+            raise
         for tool in page.tools:
             tools.append(ToolDefinition(tool.name, tool.description or "", tool.input_schema))
         cursor = page.next_cursor
@@ -168,6 +191,11 @@ def _describe_exception(error: BaseException) -> str:
         error = error.exceptions[0]
     if isinstance(error, OSError):
         return describe_os_error(error)
+    from pydantic import ValidationError
+
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        return f"its answer is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}"
     return find_first_line(str(error)) or type(error).__name__
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from io import BufferedWriter
 from typing import TYPE_CHECKING
 
@@ -128,15 +129,20 @@ async def _send_messages(
 
 
 @asynccontextmanager
-async def open_http_streams(config: McpServerConfig) -> AsyncIterator[TransportStreams]:
-    """Yield what a server at an address sends, and what takes messages for it."""
+async def open_http_streams(
+    config: McpServerConfig, report_answer: Callable[[str], None]
+) -> AsyncIterator[TransportStreams]:
+    """Yield what a server at an address sends, and what takes messages for it.
+
+    `report_answer` is told of each status that is an error.
+    """
     from mcp.client.streamable_http import streamable_http_client
 
     async with (
         httpx2.AsyncClient(
             headers=dict(config.headers),
             timeout=_HTTP_TIMEOUT,
-            event_hooks={"response": [_check_response]},
+            event_hooks={"response": [partial(_check_response, report_answer)]},
         ) as client,
         streamable_http_client(
             config.url, http_client=client, max_sse_event_size=_MAX_SENT_BYTES
@@ -145,11 +151,12 @@ async def open_http_streams(config: McpServerConfig) -> AsyncIterator[TransportS
         yield streams
 
 
-async def _check_response(response: httpx2.Response) -> None:
+async def _check_response(report_answer: Callable[[str], None], response: httpx2.Response) -> None:
     """Bound an answer; an error that ends the connection gets the words that it lacks."""
-    problem = ""
+    problem, answer = "", f"it answered {response.status_code} {response.reason_phrase}"
+    if response.is_error:
+        report_answer(answer)
     if response.status_code in (401, 403):
-        answer = f"it answered {response.status_code} {response.reason_phrase}"
         problem = f"{answer}; put a token into its `headers`"
     elif response.status_code == 404 and "mcp-session-id" in response.request.headers:
         problem = "the server has forgotten the session"

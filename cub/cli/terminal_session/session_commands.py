@@ -69,7 +69,7 @@ def show_cache(state: TerminalState, _: str) -> None:
 def show_servers(state: TerminalState, _: str) -> None:
     """Print the MCP servers: the number of tools of each, or why it is not connected."""
     rows = []
-    for row in state.prepared.list_servers():
+    for row in state.prepared.servers.list_servers():
         count = len(row.tools)
         tools = f"{count} tool{'s' * (count != 1)}" if row.state == "connected" else row.reason
         rows.append((row.name, row.state, tools, row.where))

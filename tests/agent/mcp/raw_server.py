@@ -2,6 +2,7 @@
 
 echo        answers calls of `echo` with their arguments, and what the process can see
 hang-start  never answers        hang-list  answers `initialize` alone
+no-tools    knows no `tools/list`   odd-list   has a tool without a schema
 garbage     writes lines that are no messages, before and between its answers
 stay        never answers, and does not exit when its stdin ends
 exit        prints a reason to stderr and exits with code 3
@@ -59,6 +60,7 @@ TOOLS: dict[str, Callable[[int, dict[str, Any]], None]] = {
     "count": lambda number, _: write_text(number, str(number)),
     "fail": lambda number, _: write_text(number, "there is no such ticket", isError=True),
     "refuse": lambda number, _: write({"id": number, "error": {"code": -1, "message": "not now"}}),
+    "odd": lambda number, _: write({"id": number, "result": {"answer": 1}}),
     "hang": lambda _number, _: None,
     "die": die,
     "flood": flood,
@@ -89,6 +91,10 @@ def answer(number: int, method: str, params: dict[str, Any]) -> None:
         capabilities: dict[str, Any] = {"tools": {}}
         result = {"protocolVersion": params["protocolVersion"], "capabilities": capabilities}
         write({"id": number, "result": {**result, "serverInfo": info}})
+    elif method == "tools/list" and MODE == "no-tools":
+        write({"id": number, "error": {"code": -32601, "message": "Method not found"}})
+    elif method == "tools/list" and MODE == "odd-list":
+        write({"id": number, "result": {"tools": [{"name": "one", "inputSchema": {}}]}})
     elif method == "tools/list":
         tools = [{"name": one, "description": one, "inputSchema": SCHEMA} for one in TOOLS]
         write({"id": number, "result": {"tools": tools}})

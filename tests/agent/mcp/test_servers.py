@@ -42,6 +42,8 @@ def test_servers_that_fail_say_why_and_cost_no_other(folder: Path) -> None:
         make_config("broken", "exit"),
         make_config("lost", argv=("no-such-program",)),
         make_config("folder", argv=("/",)),
+        make_config("prompts", "no-tools"),
+        make_config("odd", "odd-list"),
     ]
     with open_servers(folder, *configs) as servers:
         rows = [(row.name, row.state, row.reason) for row in servers.list_servers()]
@@ -50,6 +52,8 @@ def test_servers_that_fail_say_why_and_cost_no_other(folder: Path) -> None:
             ("broken", "failed", "it exited with code 3: no module named tickets"),
             ("lost", "failed", "no-such-program is not in PATH"),
             ("folder", "failed", "/ is not there"),
+            ("prompts", "connected", ""),
+            ("odd", "failed", "its answer is not valid: tools.0.inputSchema.type: Field required"),
         ]
         assert [tool.name for tool in find_status(servers, "one").tools][:2] == ["echo", "count"]
 
@@ -74,6 +78,8 @@ def test_a_refusal_and_a_call_without_an_answer_cost_that_call(
     with open_servers(folder, make_config("one", call_seconds=0.2)) as servers:
         with pytest.raises(ToolError, match="the MCP server one refused the call: not now"):
             call(servers, "refuse", stop)
+        with pytest.raises(ToolError, match="its answer is not valid: content: Field required"):
+            call(servers, "odd", stop)
         with pytest.raises(ToolError, match=r"one did not answer in 0\.2 seconds") as caught:
             call(servers, "hang", stop)
         assert WHERE in caught.value.hint

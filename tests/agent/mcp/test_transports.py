@@ -32,6 +32,10 @@ class _OddServer(BaseHTTPRequestHandler):
         match self.path:
             case "/denied":
                 self._answer(401)
+            case "/missing":
+                self._answer(404)
+            case "/broken":
+                self._answer(500)
             case "/elsewhere":
                 self._answer(307, location="http://localhost:1/mcp")
             case "/forgetful":
@@ -121,6 +125,8 @@ def test_a_server_is_called_over_http(tmp_path: Path) -> None:
     ("path", "reason"),
     [
         ("/denied", "it answered 401 Unauthorized; put a token into its `headers`"),
+        ("/missing", "it answered 404 Not Found"),
+        ("/broken", "it answered 500 Internal Server Error"),
         ("/elsewhere", "Redirect to http://localhost:1/mcp not followed"),
         ("/page", "Unexpected content type: text/html"),
         ("/flood", "it sent more than 16,000,000 bytes without an answer"),
