@@ -421,7 +421,7 @@ DELEGATED = """\
             usage: {input: 30, output: 3}
       - when: Start it.
         replies:
-          - calls: [{Task: {prompt: Clean up., run_in_background: BACKGROUND}}]
+          - calls: [{Task: {prompt: Clean up., description: tidy, run_in_background: BACKGROUND}}]
             usage: {input: 1000, output: 10}
           - text: Done.
             usage: {input: 2000, output: 20}
