@@ -7,8 +7,9 @@ from pathlib import Path
 from cub.agent.agent_types import AgentType
 from cub.agent.definition_files import (
     DefinitionFile,
+    DefinitionFolder,
     list_definition_folders,
-    read_definition,
+    read_definitions,
 )
 from cub.agent.model_settings import split_model_name
 from cub.context.text_reader import TextReader
@@ -25,32 +26,27 @@ _MODELS = {"": "", "inherit": "", "opus": "", "sonnet": "", "haiku": "small", "s
 def load_agent_types(reader: TextReader) -> list[AgentType]:
     """Return the kinds of the user and the project, in the order of their folders: later ones win.
 
-    The reader takes warnings about files that can't be read as they should be.
+    Files without front matter are not kinds of agents: people keep notes beside them. The reader
+    takes warnings about files that can't be read as they should be.
     """
-    found = []
-    for folder, base in list_definition_folders(reader, _FOLDERS, _FOLDERS):
-        for path in _list_files(reader, folder, base):
-            if file := read_definition(reader, path, base, _KEYS):
-                name = file.get_name(path.stem) or path.stem
-                description = file.get_text("description", f"Agent: {name}")
-                found.append(
-                    AgentType(
-                        name,
-                        truncate_text(description, MAX_DESCRIPTION_CHARS),
-                        file.body,
-                        file.list_tools("tools"),
-                        _get_model(file, is_project=base is not None),
-                    )
-                )
-    return found
+    folders = list_definition_folders(reader, _FOLDERS, _FOLDERS)
+    files = read_definitions(reader, folders, _list_files, _KEYS)
+    return [_make_type(name, file) for name, file in files.items() if file.fields]
 
 
-def _get_model(file: DefinitionFile, *, is_project: bool) -> str:
+def _make_type(name: str, file: DefinitionFile) -> AgentType:
+    description = truncate_text(
+        file.get_text("description", f"Agent: {name}"), MAX_DESCRIPTION_CHARS
+    )
+    return AgentType(name, description, file.body, file.list_tools("tools"), _get_model(file))
+
+
+def _get_model(file: DefinitionFile) -> str:
     """Return the model of an agent. A project names none: that would need the user's trust."""
     name = file.get_text("model")
     if name in _MODELS:
         return _MODELS[name]
-    if is_project:
+    if file.folder.base:
         return file.reject("model", f"one of {', '.join(filter(None, _MODELS))}", "")
     try:
         split_model_name(name)
@@ -59,9 +55,9 @@ def _get_model(file: DefinitionFile, *, is_project: bool) -> str:
     return name
 
 
-def _list_files(reader: TextReader, folder: Path, base: Path | None) -> list[Path]:
+def _list_files(reader: TextReader, folder: DefinitionFolder) -> list[tuple[str, Path]]:
     try:
-        return reader.list_markdown(folder, base)
+        return [(path.stem, path) for path in reader.list_markdown(folder.path, folder.base)]
     except CubError as error:
         reader.warn(error, "it is left out")
         return []

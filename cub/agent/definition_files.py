@@ -7,10 +7,10 @@ is not YAML, each field is read by itself, so that one broken line does not hide
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from cub.config_edit.yaml_text import parse_yaml
 from cub.context.front_matter import split_front_matter
@@ -24,14 +24,31 @@ MAX_NAME_CHARS = 64
 _FIELD = re.compile(r"^([\w-]+)[ \t]*:.*(?:\n(?:[ \t#-].*)?$)*", re.MULTILINE)
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _TOOL = re.compile(r"\w[^\s,()\[\]\"']*(?:\([^)]*\))?|\*")
+_UNENDED = re.compile(r"---[ \t]*\n(?!(?:.*\n)*---)[\w-]+:")
 _NO_NAME = re.compile(r"[^\w.:-]+")  # what can't be typed in a command `/name`
+
+
+class DefinitionFolder(NamedTuple):
+    """Describe a folder that definitions are in. Nothing in it may lead out of its `base`.
+
+    `setting` is where the folder is configured; "" for one that is looked for in every project.
+    """
+
+    path: Path
+    base: Path | None = None
+    setting: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionFile:
-    """Hold a file's fields and its text; the reader takes warnings about its fields."""
+    """Hold a file's fields and its text; the reader takes warnings about its fields.
+
+    `default_name` is for a file without the field `name`.
+    """
 
     path: Path
+    default_name: str
+    folder: DefinitionFolder
     body: str
     reader: TextReader
     fields: Mapping[str, Any]
@@ -44,12 +61,12 @@ class DefinitionFile:
             return " ".join(value.split()) or default
         return self.reject(key, "a string", default)
 
-    def get_name(self, default: str) -> str:
+    def get_name(self) -> str:
         """Return the field `name`, or else the default, as it can be typed: `My name` as `My-name`.
 
         "" if neither has a letter or digit.
         """
-        names = (self.get_text("name"), default)
+        names = (self.get_text("name"), self.default_name)
         typed = (_NO_NAME.sub("-", name)[:MAX_NAME_CHARS].strip("-.:") for name in names)
         return next(filter(None, typed), "")
 
@@ -85,31 +102,61 @@ class DefinitionFile:
         return default
 
 
+# Returns the files of a folder, with their names if they have no field `name`.
+ListFiles = Callable[[TextReader, DefinitionFolder], Iterable[tuple[str, Path]]]
+
+
 def list_definition_folders(
     reader: TextReader, user_names: Sequence[str], project_names: Sequence[str]
-) -> list[tuple[Path, Path | None]]:
-    """Return folders of these names, in which files may be, and what these may not lead out of.
+) -> list[DefinitionFolder]:
+    """Return folders of these names: first those in the home folder, then the project's.
 
-    First those of the home folder, then the project's from its root down to the reader's start.
+    Those of the project are in its root, and in the folders down to the reader's start.
     """
     users = [reader.home / name for name in user_names] if reader.home else []
     projects = [
         folder / name for folder in reversed(reader.project_folders) for name in project_names
     ]
     # The home folder may be a project, too.
-    own = [(path, reader.root) for path in projects if path not in users]
-    return [*((path, None) for path in users), *own]
+    own = [DefinitionFolder(path, reader.root) for path in projects if path not in users]
+    return [*map(DefinitionFolder, users), *own]
 
 
-def read_definition(
-    reader: TextReader, path: Path, base: Path | None, keys: Sequence[str]
-) -> DefinitionFile | None:
-    """Return a file with those of its fields that are in `keys`; None if there is no such file.
+def read_definitions(
+    reader: TextReader,
+    folders: Iterable[DefinitionFolder],
+    list_files: ListFiles,
+    keys: Sequence[str],
+) -> dict[str, DefinitionFile]:
+    """Return the definitions in folders by name, with those fields that are in `keys`.
 
-    `base` is as for `TextReader.read`. A file that can't be used is a warning, and None.
+    The later one of a name counts, and also takes the later place. The reader takes warnings about
+    files that can't be used, and about a name that comes twice in a folder.
     """
+    found = dict[str, DefinitionFile]()
+    for folder in folders:
+        for default, path in list_files(reader, folder):
+            if not (file := _read_file(reader, path, default, folder, keys)):
+                continue
+            name, place = file.get_name(), reader.describe(path)
+            other = found.pop(name, None)
+            if not name:
+                message = "its name has no letter or digit; it is left out"
+                reader.warnings.append(PlanWarning(message, place))
+                continue
+            if other and other.folder is folder:
+                message = f"the name {name} is also that of {reader.describe(other.path)}"
+                reader.warnings.append(PlanWarning(f"{message}; this file is used", place))
+            found[name] = file
+    return found
+
+
+def _read_file(
+    reader: TextReader, path: Path, default: str, folder: DefinitionFolder, keys: Sequence[str]
+) -> DefinitionFile | None:
+    """Return a file; None if there is none. One that can't be used is a warning, and None."""
     try:
-        file = reader.read_document(path, base)
+        file = reader.read_document(path, folder.base)
     except CubError as error:
         reader.warn(error, "it is left out")
         return None
@@ -120,7 +167,10 @@ def read_definition(
         message = "no text below the front matter; it is left out"
         reader.warnings.append(PlanWarning(message, reader.describe(path)))
         return None
-    front = file.data.decode("utf-8", "replace").splitlines()[: text.line - 1]
+    if _UNENDED.match(text.body):
+        message = "the front matter has no last line `---`; its fields are ignored"
+        reader.warnings.append(PlanWarning(message, reader.describe(path), 1))
+    front = file.data.decode("utf-8", "replace").splitlines()[: max(text.line - 2, 0)]
     found = {match[1]: match for match in _FIELD.finditer("\n".join(front))}
     fields = {key: text.fields[key] for key in keys if key in text.fields}
     for key in keys:
@@ -128,7 +178,7 @@ def read_definition(
             fields[key] = _read_field(found[key])
     lines = {key: match.string.count("\n", 0, match.start()) + 1 for key, match in found.items()}
     given = {key: value for key, value in fields.items() if value is not None}
-    return DefinitionFile(path, text.body.strip("\n"), reader, given, lines)
+    return DefinitionFile(path, default, folder, text.body.strip("\n"), reader, given, lines)
 
 
 def _read_field(match: re.Match[str]) -> Any:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from cub.agent.definition_files import DefinitionFolder
 from cub.agent.model_settings import read_claude_settings
-from cub.agent.skills import SkillFolder, SkillSet, load_skills
+from cub.agent.skills import SkillSet, load_skills
 from cub.context.text_reader import TextReader
 from cub.edit.plan import PlanWarning
 from cub.project.config_layers import ConfigValue
@@ -25,11 +26,11 @@ def load_configured_skills(reader: TextReader, setting: ConfigValue) -> SkillSet
     folders = list(_list_claude_folders(reader))
     for number, text in enumerate(setting.value):
         where = setting.item_places[number] if setting.item_places else setting.where
-        folders.append(SkillFolder(_resolve(text, reader.root, reader), base, where))
+        folders.append(DefinitionFolder(_resolve(text, reader.root, reader), base, where))
     return load_skills(reader, folders)
 
 
-def _list_claude_folders(reader: TextReader) -> Iterator[SkillFolder]:
+def _list_claude_folders(reader: TextReader) -> Iterator[DefinitionFolder]:
     """Yield the directories in the user's settings of Claude Code, relative to the start."""
     source, root = read_claude_settings(reader.home)
     entry = root.find_entry(_CLAUDE_KEY) if root else None
@@ -42,7 +43,7 @@ def _list_claude_folders(reader: TextReader) -> Iterator[SkillFolder]:
         reader.warnings.append(PlanWarning(message, source.path, line))
         return
     for text in texts:
-        yield SkillFolder(_resolve(text, reader.start, reader), None, f"{source.path}:{line}")
+        yield DefinitionFolder(_resolve(text, reader.start, reader), None, f"{source.path}:{line}")
 
 
 def _resolve(text: str, folder: Path, reader: TextReader) -> Path:

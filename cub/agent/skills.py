@@ -10,9 +10,13 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
-from cub.agent.definition_files import DefinitionFile, list_definition_folders, read_definition
+from cub.agent.definition_files import (
+    DefinitionFile,
+    DefinitionFolder,
+    list_definition_folders,
+    read_definitions,
+)
 from cub.context.text_reader import OutsideProjectError, TextReader
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
@@ -31,17 +35,6 @@ _HIDING_KEY = "disable-model-invocation"
 _KEYS = (
     "name", "description", _HIDING_KEY, "user-invocable", "allowed-tools", "context", "agent"
 )  # fmt: skip
-
-
-class SkillFolder(NamedTuple):
-    """Describe a folder that skills are in. Nothing in it may lead out of `base`, if that is set.
-
-    `setting` is where the folder is configured; "" for one that is looked for in every project.
-    """
-
-    path: Path
-    base: Path | None = None
-    setting: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,22 +111,14 @@ def _describe(skill: Skill) -> str:
     return f"- {skill.name}: {skill.summary}"
 
 
-def load_skills(reader: TextReader, folders: Iterable[SkillFolder] = ()) -> SkillSet:
+def load_skills(reader: TextReader, folders: Iterable[DefinitionFolder] = ()) -> SkillSet:
     """Return the skills of the user, of the project, and of `folders`: later ones win on a name.
 
-    The project's are those of its root, then those of the folders down to the reader's start. The
-    reader takes warnings about skills and folders that can't be read as they should be.
+    The reader takes warnings about skills and folders that can't be read as they should be.
     """
-    skills = dict[str, Skill]()
     known = list_definition_folders(reader, _USER_FOLDERS, _PROJECT_FOLDERS)
-    for folder in [*(SkillFolder(path, base) for path, base in known), *folders]:
-        if folder.setting and not folder.path.is_dir():
-            message = f"no such directory: {folder.path.as_posix()}"
-            reader.warnings.append(PlanWarning(message, folder.setting))
-        for skill in _read_folder(reader, folder):
-            skills.pop(skill.name, None)  # a later one also takes a later place
-            skills[skill.name] = skill
-    loaded = SkillSet(skills)
+    files = read_definitions(reader, [*known, *folders], _list_files, _KEYS)
+    loaded = SkillSet({name: _make_skill(name, file) for name, file in files.items()})
     if others := loaded.without_room:
         names = join_first([skill.name for skill in others])
         message = f"the descriptions of {len(others)} skills don't fit into the system prompt"
@@ -142,18 +127,12 @@ def load_skills(reader: TextReader, folders: Iterable[SkillFolder] = ()) -> Skil
     return loaded
 
 
-def _read_folder(reader: TextReader, folder: SkillFolder) -> Iterator[Skill]:
-    places = dict[str, str]()
+def _list_files(reader: TextReader, folder: DefinitionFolder) -> Iterator[tuple[str, Path]]:
+    if folder.setting and not folder.path.is_dir():
+        message = f"no such directory: {folder.path.as_posix()}"
+        reader.warnings.append(PlanWarning(message, folder.setting))
     for path in _find_skill_folders(reader, folder.path, folder.base, 0):
-        file = read_definition(reader, path / SKILL_FILE, folder.base, _KEYS)
-        skill = _make_skill(file, path) if file else None
-        if skill:
-            place = reader.describe(path / SKILL_FILE)
-            if other := places.get(skill.name):
-                message = f"the name {skill.name} is also that of {other}; this skill is used"
-                reader.warnings.append(PlanWarning(message, place))
-            places[skill.name] = place
-            yield skill
+        yield path.name, path / SKILL_FILE
 
 
 def _find_skill_folders(
@@ -177,15 +156,12 @@ def _find_skill_folders(
                 yield from _find_skill_folders(reader, folder / name, base, depth + 1)
 
 
-def _make_skill(file: DefinitionFile, folder: Path) -> Skill | None:
-    name = file.get_name(folder.name)
-    if not name:
-        return file.reject("name", "a name with letters or digits", None)
+def _make_skill(name: str, file: DefinitionFile) -> Skill:
     return Skill(
         name,
         file.get_text("description", f"Skill: {name}"),
         file.body,
-        Path(os.path.realpath(folder)),
+        Path(os.path.realpath(file.path.parent)),
         is_for_model=not file.get_flag(_HIDING_KEY, default=False),
         is_for_user=file.get_flag("user-invocable", default=True),
         tools=file.list_tools("allowed-tools"),

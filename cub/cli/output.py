@@ -29,7 +29,7 @@ from cub.cli.terminal import (
 )
 from cub.cli.time_format import localize_timestamps
 from cub.edit.plan import FileEdit, Plan, PlanWarning
-from cub.errors import CombinedError, CubError
+from cub.errors import CombinedError, CubError, UsageError
 
 _DIFF_COLORS: dict[str, TextStyle] = {"+": "green", "-": "red", "@": "cyan"}
 _KIND_COLORS: dict[str, TextStyle] = {"create": "green", "update": "yellow", "delete": "red"}
@@ -107,6 +107,18 @@ def ask_confirmation(question: str, *, default: bool = False) -> bool:
     while (answer := _ask(text, "").strip().lower()) not in answers:
         print_message(f"unknown answer {answer!r}; choose from y, n")
     return answers[answer]
+
+
+def require_confirmation(action: str, question: str) -> None:
+    """Ask the user at the terminal before something is deleted.
+
+    Raises UsageError if there is no terminal, which names the action, and CubError for a no.
+    """
+    if not sys.stdin.isatty():
+        what = f"{action} needs confirmation, but stdin is not a terminal"
+        raise UsageError(what, hint="pass --yes")
+    if not ask_confirmation(question):
+        raise CubError("nothing was deleted")
 
 
 def ask_choice(question: str, choices: Sequence[str], noun: str) -> str:

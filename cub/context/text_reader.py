@@ -197,15 +197,15 @@ class TextReader:
         file = self.read(path, base)
         if file is None:
             return None
-        if file.data.startswith(_WIDE_MARKS):
-            text, problem = decode_text(file.data)
-            hint = "save it as UTF-8: agents can't read it"
-            self.warnings.append(PlanWarning(problem, self.describe(path), hint=hint))
-            return file._replace(data=text.encode("utf-8", "replace"))
-        if b"\0" in file.data:
+        if b"\0" in file.data and not file.data.startswith(_WIDE_MARKS):
             message = "this file has zero bytes, as binary data has"
             raise CubError(message, where=self.describe(path))
-        return file
+        text, problem = decode_text(file.data)
+        if not problem:
+            return file
+        hint = "save it as UTF-8: agents can't read it"
+        self.warnings.append(PlanWarning(problem, self.describe(path), hint=hint))
+        return file._replace(data=text.encode("utf-8", "replace"))
 
     def warn_of_owner(self, path: Path, owner: int) -> None:
         """Note that a file above the project is another user's: not root's, the caller's, or that

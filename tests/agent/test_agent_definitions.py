@@ -15,12 +15,11 @@ def test_later_folders_come_last_and_all_fields_are_read(tmp_path: Path) -> None
         "home/.claude/agents/reviewer.md": "---\nname: Reviewer\n---\nThe user's.\n",
         "home/.cub/agents/tester.md": "---\nmodel: ollama/qwen\n---\nTest it.\n",
         "proj/.claude/agents/team/any.md": f"{front}model: haiku\ncolor: red\n---\n\nReview it.\n",
-        "proj/api/.cub/agents/tester.md": "Test the API.\n",
+        "proj/api/.cub/agents/tester.md": "---\nmodel: inherit\n---\nTest the API.\n",
+        "proj/api/.claude/agents/README.md": "These are agents.\n",
     }
     reader = make_reader(tmp_path, files, "api")
     assert load_agent_types(reader) == [
-        AgentType("Reviewer", "Agent: Reviewer", "The user's."),
-        AgentType("tester", "Agent: tester", "Test it.", None, "ollama/qwen"),
         AgentType("Reviewer", "Reviews: all of it.", "Review it.", ("Read", "Grep"), "small"),
         AgentType("tester", "Agent: tester", "Test the API."),
     ]

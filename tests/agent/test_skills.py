@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cub.agent.definition_files import DefinitionFolder
 from cub.agent.skill_invocation import find_invocation, write_instructions
-from cub.agent.skills import MAX_DESCRIPTION_TOKENS, Skill, SkillFolder, SkillSet, load_skills
+from cub.agent.skills import MAX_DESCRIPTION_TOKENS, Skill, SkillSet, load_skills
 from cub.edit.plan import PlanWarning
 from cub.errors import UsageError
 from cub.tokens import estimate_tokens
@@ -25,7 +26,7 @@ def write_skill(description: str = "Reviews.", **fields: str) -> str:
 
 
 def load(
-    tmp_path: Path, files: dict[str, str], *folders: SkillFolder, start: str = ""
+    tmp_path: Path, files: dict[str, str], *folders: DefinitionFolder, start: str = ""
 ) -> tuple[SkillSet, list[PlanWarning]]:
     reader = make_reader(tmp_path, files, start)
     return load_skills(reader, folders), reader.warnings
@@ -52,7 +53,7 @@ def test_later_folders_win_on_a_name(tmp_path: Path) -> None:
     shared = {f"{place}/shared/SKILL.md": write_skill(place) for place in places}
     for last in range(1, len(places) + 1):
         folder = tmp_path / str(last)
-        extra = [SkillFolder(folder / "elsewhere", setting="here:1")] * (last == len(places))
+        extra = [DefinitionFolder(folder / "elsewhere", setting="here:1")] * (last == len(places))
         some = {k: v for k, v in shared.items() if k.rpartition("/shared")[0] in places[:last]}
         loaded, warnings = load(folder, {**files, **some}, *extra, start="api")
         assert loaded.skills["shared"].description == places[last - 1]
@@ -179,10 +180,10 @@ def test_fields_around_a_broken_line_still_count(tmp_path: Path) -> None:
 name: release
 argument-hint: [version] [channel]
 disable-model-invocation: true
+context: {fork
 allowed-tools:
   - Read
   - Bash(git log --format="%h: %s")
-context: {fork
 ---
 Go.
 """
@@ -190,7 +191,7 @@ Go.
     assert (skill.name, skill.is_for_model) == ("release", False)
     assert skill.tools == ("Read", 'Bash(git log --format="%h: %s")')
     assert warnings == [
-        ".claude/skills/review/SKILL.md:8: context is not inline or fork; it is ignored"
+        ".claude/skills/review/SKILL.md:5: context is not inline or fork; it is ignored"
     ]
 
 
@@ -235,6 +236,29 @@ def test_what_is_no_skill_is_left_out_with_a_warning(tmp_path: Path) -> None:
     assert places == {f"{name}/SKILL.md" for name in ("empty", "🚀", "big", "folder", "binary")}
 
 
+_LATIN = "this text is not UTF-8; wrong bytes become U+FFFD"
+_UNENDED = "the front matter has no last line `---`; its fields are ignored"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "expected"),
+    [
+        ("---\nname: x\n---\ncafé\n", "latin-1", _LATIN),
+        ("---\nname: x\n---\ncafé\n", "utf-16", "this text is UTF-16, not UTF-8"),
+        ("---\nname: x\n\nText.\n", "utf-8", _UNENDED),
+        ("---\nText.\n", "utf-8", ""),
+        ("---\nname: x\n--- \nText.\n---\n", "utf-8", ""),
+    ],
+)  # fmt: skip
+def test_what_is_odd_is_read_with_a_warning(
+    tmp_path: Path, text: str, encoding: str, expected: str
+) -> None:
+    reader = make_reader(tmp_path, {"proj/.claude/skills/x/SKILL.md": ""})
+    (reader.root / ".claude/skills/x/SKILL.md").write_bytes(text.encode(encoding))
+    assert list(load_skills(reader).skills) == ["x"]
+    assert [warning.message for warning in reader.warnings] == [expected] * bool(expected)
+
+
 def test_skills_may_be_in_groups_but_not_in_each_other(tmp_path: Path) -> None:
     files = {
         "proj/.claude/skills/web/forms/SKILL.md": TEXT,
@@ -244,7 +268,7 @@ def test_skills_may_be_in_groups_but_not_in_each_other(tmp_path: Path) -> None:
         "proj/.claude/skills/a/b/c/SKILL.md": TEXT,
         "home/team/one/SKILL.md": TEXT,
     }
-    single = SkillFolder(tmp_path / "home/team/one", setting="here:1")  # is a skill itself
+    single = DefinitionFolder(tmp_path / "home/team/one", setting="here:1")  # is a skill itself
     loaded, _ = load(tmp_path, files, single)
     assert sorted(loaded.skills) == ["forms", "one", "pdf"]
 
@@ -291,7 +315,7 @@ def test_a_home_folder_that_is_the_project_keeps_its_links(tmp_path: Path) -> No
 
 
 def test_a_configured_folder_that_is_missing_is_a_warning(tmp_path: Path) -> None:
-    _, warnings = load(tmp_path, {}, SkillFolder(tmp_path / "none", setting="config.yaml:3"))
+    _, warnings = load(tmp_path, {}, DefinitionFolder(tmp_path / "none", setting="config.yaml:3"))
     assert [(w.path, "no such directory" in w.message) for w in warnings] == [
         ("config.yaml:3", True)
     ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +13,7 @@ from cub.cli import output
 from cub.cli.options import Json, find_root
 from cub.cli.parameters import make_option, require_at_most_one
 from cub.cli.time_format import format_age, format_local_time
-from cub.errors import CubError, UsageError
+from cub.errors import UsageError
 from cub.text import truncate_text
 
 if TYPE_CHECKING:
@@ -100,7 +98,8 @@ def delete(
     store = _find_store(find_root(context))
     ids = list(dict.fromkeys(map(store.find_id, keys)))
     if not yes:
-        _confirm_deletion(ids)
+        which = f"session {ids[0]}" if len(ids) == 1 else f"{len(ids):,} sessions"
+        output.require_confirmation(f"deleting {', '.join(ids)}", f"Delete {which}?")
     for session_id in ids:
         store.delete(session_id)
         if not json:
@@ -152,16 +151,6 @@ def _find_store(root: Path) -> SessionStore:
     from cub.agent.session_store import find_session_store
 
     return find_session_store(root)
-
-
-def _confirm_deletion(ids: Sequence[str]) -> None:
-    """Ask the person at the terminal. Raises UsageError if there is none, CubError for a no."""
-    if not sys.stdin.isatty():
-        what = f"deleting {', '.join(ids)} needs confirmation, but stdin is not a terminal"
-        raise UsageError(what, hint="pass --yes")
-    which = f"session {ids[0]}" if len(ids) == 1 else f"{len(ids):,} sessions"
-    if not output.ask_confirmation(f"Delete {which}?"):
-        raise CubError("nothing was deleted")
 
 
 def _format_row(row: SessionSummary) -> tuple[str, ...]:

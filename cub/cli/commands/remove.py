@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,6 @@ from cub.cli import output
 from cub.cli.options import Edited, find_root
 from cub.cli.parameters import make_option, take_options
 from cub.cli.plan_command import PlanDisplay, run_plan_command
-from cub.errors import CubError, UsageError
 
 app = typer.Typer(add_completion=False)
 
@@ -44,11 +42,13 @@ def remove(
     root = find_root(context)
     if purge and not show.is_read_only:  # a run needs the stores
         require_no_run(root)
+    question = "Delete these files permanently?"
+    confirm = partial(output.require_confirmation, "--purge", question)
     plan = run_plan_command(
         root,
         partial(plan_remove, purge=purge, edited_policy=edited),
         show,
-        confirm=_require_confirmation if purge and not yes else None,
+        confirm=confirm if purge and not yes else None,
     )
     if plan.is_empty and not show.json:
         output.print_message("Nothing to remove: cub has no files here.")
@@ -64,13 +64,3 @@ def print_result(root: Path) -> None:
         else "no files of cub remain"
     )
     output.print_message(f"Done: {remainder}.")
-
-
-def _require_confirmation() -> None:
-    """Raise unless the user, who has seen the list, agrees."""
-    if not sys.stdin.isatty():
-        raise UsageError(
-            "--purge needs confirmation, but stdin is not a terminal", hint="pass --yes"
-        )
-    if not output.ask_confirmation("Delete these files permanently?"):
-        raise CubError("nothing was deleted")

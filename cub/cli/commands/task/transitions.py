@@ -11,7 +11,6 @@ from cub.cli import output
 from cub.cli.options import Json
 from cub.cli.parameters import make_option
 from cub.cli.task_stores import Id, Ids, open_task_stores, print_task_result
-from cub.errors import CubError, UsageError
 
 if TYPE_CHECKING:
     from cub.actions.tasks.stores import Stores
@@ -143,15 +142,12 @@ def _confirm_deletion(stores: Stores, keys: list[str], recursive: bool, force: b
 
     tasks = stores.backend.read_tasks()
     chosen = select_deletable_tasks(tasks, keys, recursive=recursive, force=force)
-    if not sys.stdin.isatty():
-        what = f"deleting {', '.join(chosen)} needs confirmation, but stdin is not a terminal"
-        raise UsageError(what, hint="pass --yes")
-    for key in chosen:
-        output.print_message(f"{key}: {tasks.read_record(key).get('title', '')}")
+    if sys.stdin.isatty():
+        for key in chosen:
+            output.print_message(f"{key}: {tasks.read_record(key).get('title', '')}")
     which = "this task" if len(chosen) == 1 else f"these {len(chosen):,} tasks"
     good = "" if stores.backend.can_restore_deleted else " permanently"
-    if not output.ask_confirmation(f"Delete {which}{good}?"):
-        raise CubError("nothing was deleted")
+    output.require_confirmation(f"deleting {', '.join(chosen)}", f"Delete {which}{good}?")
     return chosen
 
 
