@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -61,7 +62,7 @@ class AnthropicModel(ServiceModel):
         body: dict[str, Any] = {
             "model": self.name,
             "max_tokens": request.max_tokens,
-            "messages": _convert_messages(request.messages),
+            "messages": _convert_messages(request.messages, request.cache_ends),
             "stream": True,
             **_choose_thinking(self.name, self.endpoint.effort),
         }
@@ -86,13 +87,14 @@ class AnthropicModel(ServiceModel):
             if kind == "content_block_start":
                 yield from held
                 block, pieces, held = dict(get_object(event, "content_block")), {}, []
+                yield from _add_delta(pieces, block)  # some gateways send it whole
             elif kind == "content_block_delta":
                 yield from _add_delta(pieces, get_object(event, "delta"))
             elif kind == "content_block_stop":
                 block |= {key: "".join(texts) for key, texts in pieces.items()}
                 if block.get("type") == "tool_use":
-                    texts = [get_text(block, key) for key in ("id", "name", "partial_json")]
-                    call = make_tool_call(texts[0], texts[1], texts[2])
+                    text = get_text(block, "partial_json") or json.dumps(block.get("input") or {})
+                    call = make_tool_call(get_text(block, "id"), get_text(block, "name"), text)
                     has_calls, held = True, [] if call.arguments else [call]
                     yield from [call] if call.arguments else []
                 elif block.get("type") in _THINKING:
@@ -109,8 +111,8 @@ class AnthropicModel(ServiceModel):
         yield ReplyEnd(end, _read_usage(usage))
 
     def is_last(self, event: JsonObject) -> bool:
-        """Return whether an event ends the message."""
-        return event.get("type") == "message_stop"
+        """Return whether an event says why the message has ended: only its mark follows."""
+        return bool(get_text(event, "delta", "stop_reason")) or event.get("type") == "message_stop"
 
 
 def _choose_thinking(name: str, effort: str) -> JsonObject:
@@ -151,20 +153,22 @@ def _read_usage(usage: JsonObject) -> TokenUsage:
     )
 
 
-def _convert_messages(messages: Sequence[Message]) -> Sequence[JsonObject]:
-    """Return messages as the API takes them.
+def _convert_messages(
+    messages: Sequence[Message], cache_ends: Sequence[int]
+) -> Sequence[JsonObject]:
+    """Return messages as the API takes them; up to those of `cache_ends` and the last, it caches.
 
-    The last two messages of the user end what is cached: the older one is where the request before
-    this one has ended, so its cache is found however many blocks were added.
+    What is cached is found within 20 blocks before an end. Thoughts can't be one.
     """
-    converted: list[dict[str, Any]] = [
+    contents = [_convert_blocks(message.blocks) for message in messages]
+    for number in {*cache_ends, len(contents) - 1}:
+        if contents[number] and contents[number][-1]["type"] not in _THINKING:
+            contents[number][-1].update(_CACHED)
+    return [
         {"role": message.role, "content": content}
-        for message in messages
-        if (content := _convert_blocks(message.blocks))
+        for message, content in zip(messages, contents, strict=True)
+        if content
     ]
-    for message in [message for message in converted if message["role"] == "user"][-2:]:
-        message["content"][-1].update(_CACHED)
-    return converted
 
 
 def _convert_blocks(blocks: Sequence[Block]) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from cub.agent.conversation import (
     TextBlock,
     ToolCall,
     ToolResult,
+    count_same,
 )
 from cub.agent.model import ModelError
 from cub.tokens import TokenUsage, estimate_tokens, find_context_window
@@ -43,22 +44,19 @@ class SessionLimits(NamedTuple):
 class ContextWindow:
     """Hold how many tokens a conversation with a model may have, and count those that it has.
 
-    The limits change with what the model's service says of its window.
+    `overhead` are those of each request beside the messages. The limits change with what the
+    model's service says of its window.
     """
 
     model: str
-    system: str
+    overhead: int
     limits: SessionLimits
     _is_searched: bool = False
-    # Blocks with their tokens, by identity: each request measures the whole conversation.
+    # Blocks with their tokens, by identity: a cut leaves most of them as they are.
     _sizes: dict[int, tuple[Block, int]] = field(default_factory=dict)
     _reported: int = 0  # tokens of the last request and its reply, as the service counted them
     _estimated: int = 0  # the estimate of the same messages
-    _system_block: TextBlock = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Count the system prompt once."""
-        self._system_block = TextBlock(self.system)
+    _counted: Sequence[Message] = ()  # these messages
 
     @property
     def reply_limit(self) -> int:
@@ -98,9 +96,15 @@ class ContextWindow:
 
     def estimate(self, messages: Sequence[Message]) -> int:
         """Return the estimate alone: it tells how much less one conversation has than another."""
-        blocks = (block for message in messages for block in message.blocks)
-        others = _MESSAGE_TOKENS * len(messages) + self.estimate_block(self._system_block)
-        return others + sum(map(self.estimate_block, blocks))
+        start, tokens = count_same(messages, self._counted), self._estimated
+        if start < len(self._counted) or not start:
+            start, tokens = 0, self.overhead
+        return tokens + self.estimate_messages(messages[start:])
+
+    def estimate_messages(self, messages: Sequence[Message]) -> int:
+        """Return about how many tokens some messages of a request add to it."""
+        blocks = [block for message in messages for block in message.blocks]
+        return _MESSAGE_TOKENS * len(messages) + sum(map(self.estimate_block, blocks))
 
     def estimate_block(self, block: Block) -> int:
         """Return about how many tokens a block has."""
@@ -116,10 +120,10 @@ class ContextWindow:
         Some servers count only what they had not cached, so less than half of the estimate is not
         believed; others count nothing.
         """
-        blocks = (block for message in messages for block in message.blocks)
-        sizes = {id(one): (one, self.estimate_block(one)) for one in (self._system_block, *blocks)}
-        self._sizes = sizes  # without those that were cut
-        self._estimated = self.estimate(messages)
+        if count_same(messages, self._counted) < len(self._counted):
+            blocks = [block for message in messages for block in message.blocks]
+            self._sizes = {id(one): (one, self.estimate_block(one)) for one in blocks}
+        self._estimated, self._counted = self.estimate(messages), tuple(messages)
         counted = max(usage.total + usage.cache_read, self._estimated // 2)
         self._reported = counted if any(usage) else self._estimated
 
@@ -135,7 +139,7 @@ class ContextWindow:
             window=window or self.limits.window,
             compaction_threshold=min(self.limits.compaction_threshold, lower),
         )
-        self._estimated = self.estimate(messages)
+        self._estimated, self._counted = self.estimate(messages), tuple(messages)
         self._reported = max(tokens, self.limits.window or 0)
         return self._reported
 

@@ -157,14 +157,6 @@ def count_same(messages: Sequence[Message], previous: Sequence[Message]) -> int:
     return sum(takewhile(bool, map(eq, messages, previous)))
 
 
-def drop_stale_reasoning(messages: Sequence[Message], previous: Sequence[Message]) -> list[Message]:
-    """Return messages without the bound reasoning behind the first that differs from `previous`."""
-    start = count_same(messages, previous)
-    if start == len(previous):
-        return list(messages)
-    return [*messages[:start], *map(drop_bound_reasoning, messages[start:])]
-
-
 def drop_bound_reasoning(message: Message) -> Message:
     """Return a message without the reasoning that its service takes only where it was made."""
     blocks = (

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
@@ -19,7 +20,6 @@ from cub.agent.conversation import (
     Message,
     TextBlock,
     add_user_text,
-    drop_stale_reasoning,
     repair_conversation,
 )
 from cub.agent.events import RequestRetry, SessionEnd, SessionEvent, TurnEnd
@@ -29,6 +29,7 @@ from cub.agent.old_results import ResultCutter, bound_results
 from cub.agent.repetition import RepetitionCounter
 from cub.agent.session_budget import SessionBudget
 from cub.agent.turn import Turn, run_turn
+from cub.tokens import estimate_tokens
 
 _AFTER_EMPTY_REPLY = "Your reply was empty. Go on, or say what you have done."
 MAX_CUT_REPLIES = 3  # in a row, after which the session goes on
@@ -82,7 +83,9 @@ class AgentSession:
 
     def __post_init__(self) -> None:
         """Measure the conversation by the window of the model."""
-        self.window = ContextWindow(self.model.name, self.system, self.limits)
+        tools = json.dumps([tool.definition for tool in self.toolbox.tools.values()], default=dict)
+        overhead = estimate_tokens(self.system) + estimate_tokens(tools)
+        self.window = ContextWindow(self.model.name, overhead, self.limits)
 
     def work_on(self, prompt: str) -> Iterator[SessionEvent]:
         """Work on a prompt until the model has nothing to do any more; a SessionEnd is last.
@@ -158,18 +161,15 @@ class AgentSession:
     def _run_turn(self, number: int) -> Generator[SessionEvent, None, Turn]:
         """Run a turn, add it to the conversation, and count what it has used."""
         definitions = [tool.definition for tool in self.toolbox.tools.values()]
-        messages = self.messages = drop_stale_reasoning(self.messages, self.cutter.sent)
-        self.cutter.note_request(messages)
-        request = ModelRequest(self.system, tuple(messages), definitions, self.window.reply_limit)
+        self.messages, ends = self.cutter.prepare_messages(self.messages)
+        sent, limit = self.cutter.sent, self.window.reply_limit
+        request = ModelRequest(self.system, sent, definitions, limit, ends)
         turn = yield from run_turn(self.model, request, self.toolbox, self.get_random)
         reply, results = turn.messages
-        self.messages.append(reply)
         if turn.end:
-            self.window.record_usage(self.messages, turn.end.usage)
-        if results.blocks:
-            tokens = self.window.measure(self.messages)
-            self.messages.append(bound_results(results, tokens, self.window))
-        self.messages = repair_conversation(self.messages)
+            self.window.record_usage([*sent, reply], turn.end.usage)
+        bounded = bound_results(results, self.window.measure([*sent, reply]), self.window)
+        self.messages += repair_conversation([reply, bounded])
         if note := self.repetition.count_calls(turn.calls, turn.results, turn.longest_call):
             self.messages = add_user_text(self.messages, note)
         if turn.end:  # a turn is saved when its end is told

@@ -27,12 +27,16 @@ class ToolDefinition(NamedTuple):
 
 
 class ModelRequest(NamedTuple):
-    """Hold what a model is to answer; `max_tokens` limits the reply."""
+    """Hold what a model is to answer; `max_tokens` limits the reply.
+
+    A service is asked to cache all of it, and also up to the ends of the messages `cache_ends`.
+    """
 
     system: str
     messages: Sequence[Message]
     tools: Sequence[ToolDefinition]
     max_tokens: int
+    cache_ends: Sequence[int] = ()
 
 
 class TextDelta(NamedTuple):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import re
 import time
 from collections.abc import Iterable, Mapping
 from email.utils import parsedate_to_datetime
+from http.client import responses
 from importlib.util import find_spec
 from math import isfinite
 from types import MappingProxyType
@@ -49,6 +51,12 @@ _TOO_LONG = re.compile(
     r"(?i)(?:context|prompt|\btokens?\b|input(?!\[| image)).{0,40}(?:too l|exceed|overflow|longer)"
     r"|exceed(?!.{0,20}output).{0,30}(?:context|\btoken)|(?:context|prompt) length|max_new_tokens"
 )
+# A limit of the reply's length that a model does not have.
+_ABOUT_OUTPUT = re.compile(r"max_(?:completion_|output_)?tokens|(?:completion|output) tokens")
+_RETRY_IN = re.compile(r"(?:[Rr]etry|[Tt]ry again) (?:in|after) (?:(\d+)m)?(\d+\.?\d*) ?(ms|s)")
+_UNITS = {"ms": 0.001, "s": 1.0}
+_TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
+_CHECK_ADDRESS = "check the address of the service: `code.base_url`, or the variable that has it"
 _WINDOW = re.compile(
     r"(?i)(?:> |<= |length (?:is|of)(?: only)? |(?:size|length) \(|allowed \(?|model with "
     r"|limit of |token limit: )(\d[\d,]{2,9})"
@@ -56,16 +64,14 @@ _WINDOW = re.compile(
 
 
 def check_answer(response: Response, endpoint: ModelEndpoint) -> None:
-    """Raise ModelError unless a service answers with a stream of events."""
-    status, kind = response.status_code, response.headers.get("content-type", "").lower()
-    if status == 200 and kind.startswith("text/event-stream"):
-        return
-    content = response.read().decode("utf-8", "replace") if status != 200 or "json" in kind else ""
-    if status != 200:
-        raise explain_error(content, endpoint, status, response.headers)
-    if parse_object(content).get("error"):
-        raise explain_error(content, endpoint)
-    raise make_failure(endpoint, f"answered {kind or 'nothing'} instead of a stream of events")
+    """Raise ModelError for a status that is not 200, and for a page instead of a reply."""
+    if response.status_code != 200:
+        content = response.read().decode("utf-8", "replace")
+        raise explain_error(content, endpoint, response.status_code, response.headers)
+    if "html" in response.headers.get("content-type", ""):
+        error = make_failure(endpoint, "answered with a web page", "", "request")
+        error.hint = _CHECK_ADDRESS
+        raise error
 
 
 def explain_error(
@@ -77,13 +83,18 @@ def explain_error(
     """Return what a service has sent as an error: with a status, or in the middle of a stream."""
     # Gemini puts the object into a list.
     tree = parse_object(content.strip().removeprefix("[").removesuffix("]"))
-    message = _find_text(tree, _MESSAGE_PLACES) or ("" if "<" in content[:20] else content)
+    message = _find_text(tree, _MESSAGE_PLACES) or _read_page(content)
     name = _find_text(tree, _NAME_PLACES)
     kind = classify_status(status) if status else _KINDS.get(name, "service")
-    reason, wanted = f"answered {status}" * bool(status), parse_retry_after(headers, time.time())
+    reason = f"answered {status}" if status else "broke off its reply"
+    if not message:
+        reason += f" ({responses[status]})" if status in responses else ""
+        if place := headers.get("location"):
+            reason += f", a redirect to {place}"
+    wanted = parse_retry_after(headers, time.time()) or _find_wanted_delay(message)
     if wanted and wanted > MAX_RETRY_AFTER:
         reason += f" (it can be asked again in {wanted / 60:.0f} minutes)"
-    error = make_failure(endpoint, reason or "broke off its reply", message, kind)
+    error = make_failure(endpoint, reason, message, kind)
     error.status, error.retry_after = status, wanted
     if status == 413 or (kind in ("request", "service") and _TOO_LONG.search(f"{name} {message}")):
         found = _WINDOW.search(message)
@@ -95,7 +106,25 @@ def explain_error(
         error.hint = "check the key of this service"
     elif kind == "request" and endpoint.effort and _ABOUT_EFFORT.search(message):
         error.hint = "change `code.effort`, or unset it"
+    elif kind == "request" and _ABOUT_OUTPUT.search(message):
+        error.hint = "lower `code.max_output_tokens`"
+    elif kind == "request" and "error" not in tree and (status in (404, 405) or not message):
+        error.hint = _CHECK_ADDRESS
     return error
+
+
+def _read_page(content: str) -> str:
+    """Return the title of a web page; of any other text, all of it."""
+    if not content.lstrip().startswith("<"):
+        return content
+    title = _TITLE.search(content)
+    return html.unescape(title[1]) if title else ""
+
+
+def _find_wanted_delay(message: str) -> float | None:
+    """Return the seconds after which a message wants another request; None if it doesn't say."""
+    found = _RETRY_IN.search(message)
+    return int(found[1] or 0) * 60 + float(found[2]) * _UNITS[found[3]] if found else None
 
 
 def explain_connection(error: Exception, endpoint: ModelEndpoint) -> ModelError:

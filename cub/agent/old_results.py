@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
 
 from cub.agent.context_window import ContextWindow
 from cub.agent.conversation import (
@@ -19,6 +18,7 @@ from cub.agent.conversation import (
     ToolResult,
     change_results,
     count_same,
+    drop_bound_reasoning,
 )
 from cub.text import cut_middle
 
@@ -40,47 +40,66 @@ class ResultCutter:
     clock: Callable[[], float] = time.monotonic
     sent: Sequence[Message] = ()
     _sent_at: float = 0.0
+    _uncuttable: int = 0  # of these, the first that have nothing to cut
 
-    def note_request(self, messages: Sequence[Message]) -> None:
-        """Note that the service is asked to cache messages."""
+    def prepare_messages(self, messages: list[Message]) -> tuple[list[Message], list[int]]:
+        """Return messages as they are sent, and the numbers of those that end a part of the cache.
+
+        One part is what the service has cached before, the other one what no later cut can change:
+        the request after a cut finds it however many blocks there are. Reasoning that is bound to
+        messages that have changed is left out.
+        """
+        same = count_same(messages, self.sent)
+        if same < len(self.sent):
+            messages = [*messages[:same], *map(drop_bound_reasoning, messages[same:])]
+        self._uncuttable = self._find_large_result(messages)
         self.sent, self._sent_at = tuple(messages), self.clock()
+        return messages, sorted({same - 1, self._uncuttable - 1} - {-1})
 
     def cut(
         self, messages: list[Message], window: ContextWindow, *, at_once: bool = False
     ) -> list[Message]:
         """Return the messages with old results cut if that pays or has to be, else as they are."""
-        cut = truncate_old_results(messages)
-        start = count_same(messages, cut)
-        if start == len(messages):
+        start, recent = self._find_large_result(messages), _find_recent_results(messages)
+        if start >= recent:
             return messages
-        is_cached = self.clock() - self._sent_at <= CACHE_SECONDS
-        sent = max(start, len(self.sent)) if is_cached else start
-        removed = window.estimate(messages) - window.estimate(cut)
-        cached_again = window.estimate(cut[:sent]) - window.estimate(cut[:start])
-        pays = removed >= _MIN_GAIN * cached_again or not _has_large_result(messages)
-        return cut if at_once or pays else messages
+        cut = change_results(messages[start:recent], _truncate_result)
+        count, after = window.estimate_messages, messages[recent:]
+        cached = len(self.sent) if self.clock() - self._sent_at <= CACHE_SECONDS else 0
+        cached_again = count([*cut, *after][: max(0, cached - start)])
+        pays = count(messages[start:recent]) - count(cut) >= _MIN_GAIN * cached_again
+        is_last = not any(map(_has_large_result, after))
+        return [*messages[:start], *cut, *after] if at_once or pays or is_last else messages
 
-
-def _has_large_result(messages: Sequence[Message]) -> bool:
-    """Return whether one of the last results will be cut once it is old."""
-    results = [result for message in messages for result in message.results]
-    return any(_is_large(block) for result in results[-RECENT_RESULTS:] for block in result.content)
+    def _find_large_result(self, messages: Sequence[Message]) -> int:
+        """Return the number of the first message with a result that is cut once it is old."""
+        start = min(self._uncuttable, count_same(messages, self.sent))
+        numbers = range(start, len(messages))
+        return next((n for n in numbers if _has_large_result(messages[n])), len(messages))
 
 
 def truncate_old_results(messages: Sequence[Message]) -> list[Message]:
     """Return the messages with large texts in results replaced, but for the last three results.
 
-    Results that the model has not seen yet stay as well, however many there are. The notice says
-    how long a text was, as the design document of the agent has it.
+    All results of one message stay together: those of the last reply are not seen yet. The notice
+    says how long a text was, as the design document of the agent has it.
     """
-    replies = (number for number, one in enumerate(messages) if one.role == "assistant")
-    last_reply = max(replies, default=0)
-    unseen = sum(len(message.results) for message in messages[last_reply:])
-    old = sum(len(message.results) for message in messages) - max(RECENT_RESULTS, unseen)
-    numbers = count()
-    return change_results(
-        messages, lambda result: _truncate_result(result) if next(numbers) < old else result
-    )
+    recent = _find_recent_results(messages)
+    return [*change_results(messages[:recent], _truncate_result), *messages[recent:]]
+
+
+def _find_recent_results(messages: Sequence[Message]) -> int:
+    """Return the number of the message with which the last three results begin."""
+    count = 0
+    for number in reversed(range(len(messages))):
+        count += len(messages[number].results)
+        if count >= RECENT_RESULTS:
+            return number
+    return 0
+
+
+def _has_large_result(message: Message) -> bool:
+    return any(_is_large(block) for result in message.results for block in result.content)
 
 
 def _truncate_result(result: ToolResult) -> ToolResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from cub.agent.conversation import (
@@ -26,8 +27,16 @@ from cub.agent.model import (
     TextDelta,
     ToolDefinition,
 )
+from cub.agent.model_failures import make_failure
 from cub.agent.service_stream import ServiceModel, make_tool_call, mark_cut_call
-from cub.json_values import JsonObject, get_count, get_object, get_text, list_objects
+from cub.json_values import (
+    JsonObject,
+    get_count,
+    get_object,
+    get_text,
+    list_objects,
+    parse_object,
+)
 from cub.tokens import TokenUsage
 
 # Of OpenAI's models, these take tools through this API only without reasoning.
@@ -93,9 +102,9 @@ class OpenAIModel(ServiceModel):
         for event in events:
             usage = get_object(event, "usage") or usage
             for choice in list_objects(event, "choices"):
-                delta = get_object(choice, "delta")
+                delta = get_object(choice, "delta") or get_object(choice, "message")
                 yield from reasoning.add_delta(delta)
-                if text := get_text(delta, "content") or get_text(delta, "refusal"):
+                if text := _get_content(delta) or get_text(delta, "refusal"):
                     yield from reasoning.finish()
                     yield TextDelta(text)
                 if get_text(delta, "refusal"):
@@ -104,8 +113,10 @@ class OpenAIModel(ServiceModel):
                     yield from reasoning.finish()
                     yield from calls.add_fragment(fragment)
                 if reason := get_text(choice, "finish_reason"):
+                    if reason == "error":  # of the service behind OpenRouter
+                        raise make_failure(self.endpoint, "broke off its reply")
                     stop_reason = _STOP_REASONS.get(reason, stop_reason)
-                    yield from calls.finish_call(is_cut=stop_reason == "max_tokens")
+        yield from calls.finish_calls(is_cut=stop_reason == "max_tokens")
         yield from reasoning.finish()
         if calls.count and stop_reason == "end_turn":  # some servers say so after calls as well
             stop_reason = "tool_use"
@@ -170,50 +181,74 @@ def _add_detail(details: list[dict[str, Any]], item: JsonObject) -> None:
         details.append(dict(item))
 
 
+def _get_content(delta: JsonObject) -> str:
+    """Return the text; Mistral's models that think send a list of parts."""
+    parts = (get_text(part, "text") for part in list_objects(delta, "content"))
+    return get_text(delta, "content") or "".join(parts)
+
+
+@dataclass(slots=True)
+class _OpenCall:
+    """Hold what has come of a call; `index` is None if its server has none."""
+
+    index: object
+    id: str
+    name: str
+    arguments: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def is_continued(self, call_id: str, name: str) -> bool:
+        """Return whether a fragment with the same index is of this call: servers repeat both."""
+        if call_id or not name:
+            return call_id in ("", self.id) or not name
+        return self.index is not None and not parse_object(self.arguments)
+
+
 class _CallFragments:
     """Put calls together from their fragments; servers leave out indexes and ids, or repeat them.
 
-    The id of a call for which none came is "".
+    Some mix the fragments of several calls. The id of a call for which none came is "".
     """
 
     def __init__(self, model: str) -> None:
         self._model = model
-        self._index: object = None
-        self._id = self._name = self._arguments = ""
-        self._extra: dict[str, Any] = {}
-        self._is_open = False
+        self._open: list[_OpenCall] = []
         self.count = 0
 
     def add_fragment(self, fragment: JsonObject) -> Iterator[ToolCall]:
-        """Add a fragment; yield the call before it if it begins another one."""
+        """Add a fragment; if it begins a call, yield those before it that are whole."""
         index, call_id = fragment.get("index"), get_text(fragment, "id")
         name = get_text(fragment, "function", "name")
-        has_other_id = call_id not in ("", self._id)
-        if index != self._index or has_other_id or (index is None and name) or not self._is_open:
-            yield from self.finish_call()
-            self._is_open = True
+        same = [one for one in self._open if one.index == index] or self._open * (not name)
+        if not (same and same[-1].is_continued(call_id, name)):
+            while self._open and parse_object(self._open[0].arguments):
+                yield self._make_call(self._open.pop(0))
             self.count += 1
-            self._index, self._id, self._name, self._arguments = index, call_id, name, ""
-            self._extra = {}
+            same = [_OpenCall(index, call_id, name)]
+            self._open += same
         values = get_object(fragment, "function", "arguments")  # Ollama may send them parsed
-        self._arguments += (
+        same[-1].arguments += (
             json.dumps(values) if values else get_text(fragment, "function", "arguments")
         )
         if signature := get_object(fragment, "extra_content"):  # Gemini's, for the call
-            self._extra = {self._model: {"extra_content": signature}}
+            same[-1].extra = {self._model: {"extra_content": signature}}
 
-    def finish_call(self, *, is_cut: bool = False) -> Iterator[ToolCall]:
-        """Yield the last call unless that was done; the reply may have been cut in it."""
-        if self._is_open:
-            self._is_open = False
-            call = make_tool_call(self._id, self._name, self._arguments, self._extra)
-            yield mark_cut_call(call) if is_cut else call
+    def finish_calls(self, *, is_cut: bool) -> Iterator[ToolCall]:
+        """Yield the other calls; the reply may have been cut in the last one."""
+        for number, call in enumerate(map(self._make_call, self._open), 1):
+            yield mark_cut_call(call) if is_cut and number == len(self._open) else call
+
+    def _make_call(self, call: _OpenCall) -> ToolCall:
+        return make_tool_call(call.id, call.name, call.arguments, call.extra)
 
 
 def _read_usage(usage: JsonObject) -> TokenUsage:
-    cached = get_count(usage, "prompt_tokens_details", "cached_tokens")
-    new = max(0, get_count(usage, "prompt_tokens") - cached)
-    return TokenUsage(new, get_count(usage, "completion_tokens"), cached)
+    """Return the tokens; DeepSeek has a name of its own, and OpenRouter also what was written."""
+    details = get_object(usage, "prompt_tokens_details")
+    cached = get_count(details, "cached_tokens") or get_count(usage, "prompt_cache_hit_tokens")
+    written = get_count(details, "cache_write_tokens")
+    new = max(0, get_count(usage, "prompt_tokens") - cached - written)
+    return TokenUsage(new, get_count(usage, "completion_tokens"), cached, written)
 
 
 def _convert_tool(tool: ToolDefinition) -> JsonObject:

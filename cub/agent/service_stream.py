@@ -23,7 +23,7 @@ from cub.agent.model_failures import (
 from cub.json_values import JsonObject
 
 if TYPE_CHECKING:
-    from httpx2 import Client
+    from httpx2 import Client, EventSource
 
 _CONNECT_SECONDS = 10.0  # a host that is switched off answers nothing at all
 _MAX_EVENT_BYTES = 1 << 25  # some servers send a whole call as one event
@@ -162,14 +162,15 @@ class ServiceModel(ABC):
                 url, method="POST", content=body, max_event_size=_MAX_EVENT_BYTES
             ) as source:
                 check_answer(source.response, self.endpoint)
-                for item in source:
-                    if item.data == "[DONE]":
+                for data in _iter_data(source):
+                    if data == "[DONE]":
+                        is_complete = True
                         break
-                    event = json.loads(item.data or "{}")
+                    event = json.loads(data or "{}")
                     if not isinstance(event, dict):
                         continue
                     if event.get("error") and not is_complete:
-                        raise explain_error(item.data, self.endpoint)
+                        raise explain_error(data, self.endpoint)
                     is_complete = is_complete or self.is_last(event)
                     yield event
         except (
@@ -181,6 +182,16 @@ class ServiceModel(ABC):
             raise make_failure(self.endpoint, "ended its stream in the middle of a reply")
 
 
+def _iter_data(source: EventSource) -> Iterator[str]:
+    """Yield the data of each event; of a server that does not stream, its whole answer."""
+    headers = source.response.headers
+    if "json" in headers.get("content-type", ""):
+        yield source.response.read().decode("utf-8", "replace")
+    else:
+        headers["content-type"] = "text/event-stream"  # some frameworks send none, or text/plain
+        yield from (item.data for item in source)
+
+
 def make_tool_call(call_id: str, name: str, text: str, extra: JsonObject | None = None) -> ToolCall:
     """Return a call with its arguments as the model wrote them, in JSON; "" means none.
 
@@ -189,9 +200,9 @@ def make_tool_call(call_id: str, name: str, text: str, extra: JsonObject | None 
     name = _NOT_IN_NAMES.sub("_", name[:_MAX_NAME_CHARS]) or "unnamed"
     call = ToolCall(call_id, name, {}, extra=extra or {})
     try:
-        arguments = json.loads(text or "{}")
+        arguments = json.loads(text or "{}", strict=False)  # local models write line breaks as such
         if isinstance(arguments, str):  # some models encode them twice
-            arguments = json.loads(arguments)
+            arguments = json.loads(arguments, strict=False)
         # NaN can't be sent back, and half a surrogate pair can't be written to a file.
         json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:

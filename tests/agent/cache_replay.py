@@ -33,6 +33,9 @@ PATTERNS: dict[str, list[list[int]]] = {
     "every second one of 15 KB": [[15_000], [1_000]] * 20,
     "every fourth one of 30 KB": [[30_000], [1_000], [1_000], [1_000]] * 10,
     "three of 12 KB a turn": [[12_000] * 3] * 20,
+    "20 of 12 KB a turn": [[12_000] * 20] * 10,
+    "20 of 12 KB, then a small one": [[12_000] * 20, [500]] * 8,
+    "30 small ones a turn": [[500] * 30] * 20,
     "a bug fix": [
         [1_900], [3_400, 800], [14_200], [6_100, 9_800, 2_300], [700], [22_500], [4_200], [300],
         [5_600], [12_800, 3_100], [900], [350], [8_700], [350, 350], [31_000], [2_600], [450],
@@ -77,7 +80,7 @@ class NeverCut(ResultCutter):
 
 def replay(sizes: Sequence[Sequence[int]], cutter: ResultCutter, filler: str) -> CacheCost:
     """What the cache makes of a session whose calls have results of these sizes."""
-    window = ContextWindow("m", _SYSTEM, SessionLimits(1_000, 10**9))
+    window = ContextWindow("m", 0, SessionLimits(1_000, 10**9))
     return count_cost(_iter_requests(sizes, cutter, window, filler))
 
 
@@ -89,8 +92,8 @@ def _iter_requests(
         if number:
             messages += make_turn(f"{number}.", *(_make_text(filler, size) for size in turn_sizes))
         messages = cutter.cut(messages, window)
-        cutter.note_request(messages)
-        yield ModelRequest(_SYSTEM, messages, (), 1_000)
+        messages, ends = cutter.prepare_messages(messages)
+        yield ModelRequest(_SYSTEM, messages, (), 1_000, ends)
 
 
 @cache

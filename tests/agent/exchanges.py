@@ -29,6 +29,6 @@ def list_results(messages: list[Message]) -> list[str]:
 
 
 def make_window(
-    threshold: int = 160_000, size: int | None = None, reply: int = 1_000, system: str = ""
+    threshold: int = 160_000, size: int | None = None, reply: int = 1_000, overhead: int = 0
 ) -> ContextWindow:
-    return ContextWindow("fake", system, SessionLimits(reply, threshold, window=size))
+    return ContextWindow("fake", overhead, SessionLimits(reply, threshold, window=size))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -42,17 +43,17 @@ CONVERSATION = (
 )
 
 
-def _send(*messages: Message, system: str = "Be brief.") -> Any:
+def _send(*messages: Message, cache_ends: Sequence[int] = ()) -> Any:
     """Return the body of a request."""
     with ModelServer() as server:
         model = SERVICES["anthropic"].connect(server)
-        list(model.stream_reply(make_request(*messages, system=system)))
+        list(model.stream_reply(make_request(*messages)._replace(cache_ends=cache_ends)))
         return server.requests[0].body
 
 
-def _receive(*events: dict[str, Any]) -> list[ReplyEvent]:
+def _receive(*events: dict[str, Any], is_ended: bool = True) -> list[ReplyEvent]:
     """Return what is read in these events and a last one."""
-    content = render_stream([*events, {"type": "message_stop"}])
+    content = render_stream([*events, *[{"type": "message_stop"}] * is_ended])
     reply = Reply(body=b"".join(content).decode())
     with ModelServer([reply]) as server:
         return ask(SERVICES["anthropic"].connect(server))
@@ -78,8 +79,7 @@ def test_a_request_asks_to_cache_the_system_prompt_and_the_conversation() -> Non
 
 
 def test_results_come_first_in_their_message_and_blank_texts_are_left_out() -> None:
-    first, reply, last = _send(*CONVERSATION)["messages"]
-    assert first["content"][0]["cache_control"] == EPHEMERAL
+    _, reply, last = _send(*CONVERSATION)["messages"]
     assert reply["content"] == [
         {"type": "tool_use", "id": "t1", "name": "Read", "input": {"path": "a"}}
     ]
@@ -93,13 +93,21 @@ def test_results_come_first_in_their_message_and_blank_texts_are_left_out() -> N
 
 def test_a_longer_conversation_begins_with_the_same_bytes() -> None:
     turn = (Message("assistant", (TextBlock("Well."),)), make_user_message("More."))
-    bodies = [_send(*CONVERSATION, *turn * count) for count in range(3)]
+    sent = [(*CONVERSATION, *turn * count) for count in range(3)]
+    bodies = [_send(*messages, cache_ends=[0, len(messages) - 3]) for messages in sent]
     for body, longer in pairwise(bodies):
-        assert _count_marks(longer) == 3
+        assert _count_marks(longer) == 4
         # The mark at the end of a request is there in the next one, where the cache is looked up.
         last = len(body["messages"]) - 1
         assert longer["messages"][last] == body["messages"][last]
         assert _drop_marks(longer).startswith(_drop_marks(body).removesuffix("]"))
+
+
+def test_the_cache_can_end_anywhere_but_with_a_thought() -> None:
+    thinking = ReasoningBlock("m", "", {"type": "thinking", "thinking": "1", "signature": "a"})
+    thought = Message("assistant", (TextBlock("I look."), thinking))
+    messages = (make_user_message("go"), thought, make_user_message("more"), thought)
+    assert _count_marks(_send(*messages, make_user_message("on"), cache_ends=[1, 2])) == 3
 
 
 def _count_marks(body: Any) -> int:
@@ -144,6 +152,17 @@ def test_blocks_and_events_of_other_types_are_left_out() -> None:
         {"type": "message_delta", "delta": {}},
     )
     assert events == [TextDelta("Hi"), ReplyEnd("end_turn")]
+
+
+def test_a_gateway_may_send_blocks_whole_and_no_last_event() -> None:
+    assert _receive(
+        _start(0, "text", text="Hi"),
+        _stop(0),
+        _start(1, "tool_use", id="t1", name="Read", input={"path": "a"}),
+        _stop(1),
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
+        is_ended=False,
+    ) == [TextDelta("Hi"), CALL, ReplyEnd("tool_use")]
 
 
 def test_thinking_comes_in_pieces_and_then_whole_with_its_signature() -> None:

@@ -13,7 +13,7 @@ from cub.agent.conversation import (
     TextBlock,
     ToolCall,
     ToolResult,
-    drop_stale_reasoning,
+    drop_bound_reasoning,
     make_user_message,
     repair_conversation,
 )
@@ -86,22 +86,15 @@ def test_reasoning_that_nothing_follows_is_left_out() -> None:
     ]
 
 
-def test_reasoning_is_dropped_from_the_first_change_on() -> None:
-    turn = [Message("assistant", (think(), call("a"))), Message("user", (result("a"),))]
-    messages = [make_user_message("go"), *turn, *turn, *turn]
-    assert drop_stale_reasoning(messages, messages[:-1]) == messages
-    shorter = [*messages[:2], Message("user", (ToolResult("a", (TextBlock("cut"),)),))]
-    kept = drop_stale_reasoning([*shorter, *messages[3:]], messages)
-    assert kept[:3] == shorter
-    assert [message.blocks for message in kept[3::2]] == [(call("a"),)] * 2
-    assert kept[4::2] == messages[4::2]
-
-
 def test_reasoning_that_a_service_wants_back_in_any_case_stays() -> None:
     """DeepSeek refuses calls without what the model thought before them."""
-    old = [make_user_message("go"), Message("assistant", (think("deepseek-v4-pro"), call("a")))]
-    new = [make_user_message("summary"), old[1]]
-    assert drop_stale_reasoning(new, old) == new
+    messages = [
+        Message("assistant", (think(), call("a"))),
+        Message("assistant", (think("deepseek-v4-pro"), call("b"))),
+        Message("user", (result("a"),)),
+    ]
+    dropped = Message("assistant", (call("a"),))
+    assert [*map(drop_bound_reasoning, messages)] == [dropped, *messages[1:]]
 
 
 BLOCKS = st.one_of(

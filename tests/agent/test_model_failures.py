@@ -124,6 +124,47 @@ def test_a_message_is_found_wherever_it_is(content: str) -> None:
     assert "No such field" in explain_error(content, ENDPOINT, 400).message
 
 
+@pytest.mark.parametrize(
+    ("content", "status", "said"),
+    [("", 503, "answered 503 (Service Unavailable)"), ("", 529, "answered 529"),
+     ("<html><body>x", 502, "answered 502 (Bad Gateway)"),
+     (" <HTML><head><title>Wait &amp; see\u2026</title>", 403, "answered 403: Wait & see\u2026"),
+     ('{"detail": "Not Found"}', 404, "answered 404: Not Found")],
+)  # fmt: skip
+def test_a_failure_has_the_best_words_that_there_are(content: str, status: int, said: str) -> None:
+    error = explain_error(content, ENDPOINT, status)
+    assert error.message == f"{ENDPOINT.base_url} {said}"
+    assert ("code.base_url" in error.hint) == (status == 404)
+
+
+def test_a_model_that_is_not_there_has_nothing_to_do_with_the_address() -> None:
+    assert explain_error('{"error": {"message": "no model m"}}', ENDPOINT, 404).hint == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "seconds"),
+    [("Quota exceeded. Please retry in 34.5s.", 34.5), ("Please try again in 1m6.5s.", 66.5),
+     ("Please try again in 20ms.", 0.02), ("Please retry after 26 seconds.", 26),
+     ("Slow down.", None)],
+)  # fmt: skip
+def test_a_message_may_say_when(message: str, seconds: float | None) -> None:
+    error = explain_error(json.dumps({"error": {"message": message}}), ENDPOINT, 429)
+    assert error.retry_after == seconds
+    headers = {"retry-after": "7"}
+    content = json.dumps({"error": {"message": message}})
+    assert explain_error(content, ENDPOINT, 429, headers).retry_after == 7
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["max_tokens is too large: 16384. This model supports at most 4096 completion tokens.",
+     "max_tokens: 16384 > 8192, which is the maximum allowed number of output tokens for m"],
+)  # fmt: skip
+def test_a_limit_of_the_reply_that_a_model_does_not_have_has_a_hint(message: str) -> None:
+    error = explain_error(json.dumps({"error": {"message": message}}), ENDPOINT, 400)
+    assert (error.is_too_long, error.hint) == (False, "lower `code.max_output_tokens`")
+
+
 def test_an_effort_that_a_model_does_not_take_has_a_hint() -> None:
     content = '{"error": {"message": "Unsupported value: \'max\' is not a reasoning effort"}}'
     endpoint = ENDPOINT._replace(effort="max")

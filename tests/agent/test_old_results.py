@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cub.agent.conversation import ImageBlock, Message, TextBlock, ToolCall, ToolResult
+from cub.agent.conversation import (
+    ImageBlock,
+    Message,
+    ReasoningBlock,
+    TextBlock,
+    ToolCall,
+    ToolResult,
+)
 from cub.agent.old_results import (
     CACHE_SECONDS,
     MAX_OLD_RESULT,
@@ -16,7 +23,7 @@ from cub.agent.old_results import (
     shorten_result,
     truncate_old_results,
 )
-from tests.agent.exchanges import list_results, make_conversation, make_window
+from tests.agent.exchanges import list_results, make_conversation, make_turn, make_window
 
 
 def test_old_large_results_are_truncated_and_the_last_three_stay() -> None:
@@ -31,8 +38,21 @@ def test_results_that_the_model_has_not_seen_stay() -> None:
     results = [ToolResult(call.id, (TextBlock("x" * 20_000),)) for call in calls]
     messages = [Message("assistant", tuple(calls)), Message("user", tuple(results))]
     assert truncate_old_results(messages) == messages
-    seen = truncate_old_results([*messages, Message("assistant", (TextBlock("I see."),))])
-    assert [len(text) > 100 for text in list_results(seen)] == [False] * 5 + [True] * 3
+    messages += [Message("assistant", (TextBlock("I see."),))]
+    assert truncate_old_results(messages) == messages
+    small = make_turn("small", *["x"] * RECENT_RESULTS)
+    cut = list_results(truncate_old_results([*messages[:-1], *small]))
+    assert [len(text) for text in cut] == [33] * 8 + [1] * 3
+
+
+def test_results_of_one_message_are_cut_together() -> None:
+    """If only some were, the service would cache the others again."""
+    turns = [make_turn(name, *["x" * 20_000] * 4) for name in ("a", "b")]
+    messages = [message for turn in turns for message in turn]
+    for count in range(RECENT_RESULTS + 1):
+        cut = list_results(truncate_old_results([*messages, *make_turn("c", *["y"] * count)]))
+        large = [len(text) == 20_000 for text in cut[:8]]
+        assert large == [False] * 4 + [count < RECENT_RESULTS] * 4
 
 
 def test_rules_after_an_old_result_stay() -> None:
@@ -76,12 +96,12 @@ def list_cuts(*sizes: int, at_once: bool = False) -> list[int]:
     """How many results are cut after each turn of a session whose calls have these results."""
     cutter, window = ResultCutter(Clock()), make_window()
     messages, counts = make_conversation(), list[int]()
-    cutter.note_request(messages)
+    cutter.prepare_messages(messages)
     for number in range(1, len(sizes) + 1):
         messages += make_conversation(*sizes[:number])[-2:]
         messages = cutter.cut(messages, window, at_once=at_once)
         counts.append(sum("truncated" in text for text in list_results(messages)))
-        cutter.note_request(messages)
+        cutter.prepare_messages(messages)
     return counts
 
 
@@ -111,10 +131,38 @@ def test_a_cut_is_free_once_the_service_has_forgotten_the_conversation() -> None
     resumed = ResultCutter(clock)
     assert resumed.cut(messages, make_window()) == truncate_old_results(messages)
     cutter = ResultCutter(clock)
-    cutter.note_request(messages)
+    cutter.prepare_messages(messages)
     assert cutter.cut(messages, make_window()) is messages
     clock.seconds = CACHE_SECONDS + 1
     assert cutter.cut(messages, make_window()) == truncate_old_results(messages)
+
+
+def test_the_cache_ends_where_the_next_request_begins_to_differ() -> None:
+    cutter, window = ResultCutter(), make_window()
+    messages = make_conversation(5, 5)
+    assert cutter.prepare_messages(messages)[1] == [4]  # nothing was sent, or can be cut
+    messages += make_turn("a", *["x" * 20_000] * 4)
+    assert cutter.prepare_messages(messages)[1] == [4, 5]  # what was sent, and up to the calls
+    messages += make_turn("b", "x", "x", "x")
+    cut = cutter.cut(messages, window)
+    assert cut != messages
+    assert cutter.prepare_messages(cut)[1] == [5, 8]
+
+
+def test_reasoning_is_dropped_from_the_first_change_on() -> None:
+    thought = ReasoningBlock("claude", "", {"type": "thinking"})
+    turns = [make_turn(name, "x" * 20_000) for name in "abc"]
+    replies = [Message("assistant", (thought, *reply.blocks)) for reply, _ in turns]
+    messages = [
+        message for reply, turn in zip(replies, turns, strict=True) for message in (reply, turn[1])
+    ]
+    cutter = ResultCutter()
+    assert cutter.prepare_messages(messages[:-2])[0] == messages[:-2]
+    assert cutter.prepare_messages(messages)[0] == messages
+    shorter = [messages[0], *truncate_old_results(messages * 2)[1:6]]
+    kept, _ = cutter.prepare_messages(shorter)
+    assert kept[:2] == shorter[:2]
+    assert [len(reply.blocks) for reply in kept[::2]] == [2, 1, 1]
 
 
 def make_results(*sizes: int) -> Message:

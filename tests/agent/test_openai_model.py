@@ -129,8 +129,21 @@ def test_results_alone_need_no_other_message() -> None:
          [_fragment("", index=1, id="b", name="Bash")]],
         # Parsed arguments.
         [[_fragment({"n": 1}, index=0, name="Read"), _fragment({}, index=1, name="Bash")]],
+        # The fragments of both calls, mixed.
+        [[_fragment("", index=0, id="a", name="Read")],
+         [_fragment("", index=1, id="b", name="Bash")],
+         [_fragment('{"n"', index=0)], [_fragment("{}", index=1)], [_fragment(": 1}", index=0)]],
+        # One index, and no ids.
+        [[_fragment('{"n": 1}', index=0, name="Read")], [_fragment("{}", index=0, name="Bash")]],
+        # Another id in each fragment.
+        [[_fragment('{"n"', index=0, id="a", name="Read")], [_fragment(": 1}", index=0, id="c")],
+         [_fragment("{}", index=1, id="b", name="Bash")]],
+        # An index in the first fragment only.
+        [[_fragment('{"n"', index=0, id="a", name="Read")], [_fragment(": 1}")],
+         [_fragment("{}", index=1, id="b", name="Bash")]],
     ],
-    ids=["fragments", "whole", "one-index", "no-ids", "repeated", "parsed"],
+    ids=["fragments", "whole", "one-index", "no-ids", "repeated", "parsed", "mixed",
+         "one-index-no-ids", "other-ids", "first-index"],
 )  # fmt: skip
 @pytest.mark.parametrize("reason", ["tool_calls", "stop", "function_call"])
 def test_calls_of_servers_are_put_together(fragments: list[list[Any]], reason: str) -> None:
@@ -152,6 +165,45 @@ def test_reasons_to_stop(said: str, reason: str) -> None:
     assert _receive(_chunk(content="Hi"), _chunk(said)) == [
         TextDelta("Hi"),
         ReplyEnd(reason),  # type: ignore[arg-type]
+    ]
+
+
+def test_a_reply_may_end_without_a_reason() -> None:
+    call = _fragment('{"n": 1}', index=0, id="a", name="Read")
+    events = _receive(_chunk(content="Hi"), _chunk(tool_calls=[call]))
+    assert events == [TextDelta("Hi"), ToolCall("a", "Read", {"n": 1}), ReplyEnd("tool_use")]
+
+
+def test_an_error_may_be_a_reason() -> None:
+    """As OpenRouter says that the service behind it has failed."""
+    with pytest.raises(ModelError, match="broke off its reply") as caught:
+        _receive(_chunk(content="Hi"), _chunk("error"))
+    assert caught.value.is_retryable
+
+
+def test_a_text_may_be_a_list_of_parts() -> None:
+    """As Mistral's models that think send it."""
+    parts: list[Any] = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "Hi"}, 7]
+    assert _receive(_chunk(content=parts), _chunk("stop")) == [
+        TextDelta("Hi"),
+        ReplyEnd("end_turn"),
+    ]
+
+
+def test_a_server_may_answer_without_a_stream() -> None:
+    call = {"id": "a", "function": {"name": "Read", "arguments": '{"n": 1}'}}
+    message = {"role": "assistant", "content": "Hi", "tool_calls": [call]}
+    answer = {
+        "choices": [{"message": message, "finish_reason": "tool_calls"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 2},
+    }
+    reply = Reply(body=json.dumps(answer), headers={"Content-Type": "application/json"})
+    with ModelServer([reply]) as server:
+        events = ask(SERVICES["openai"].connect(server))
+    assert events == [
+        TextDelta("Hi"),
+        ToolCall("a", "Read", {"n": 1}),
+        ReplyEnd("tool_use", TokenUsage(9, 2)),
     ]
 
 

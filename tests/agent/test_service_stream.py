@@ -125,6 +125,7 @@ def test_empty_arguments_are_none(service: Service, arguments: str) -> None:
         "null",
         "[" * 10_000,
         '{"a": NaN}',
+        '{"a": 1}{"a": 1}',
         r'["\ud800"]',
         r'{"a": "\ud800"}',
     ],
@@ -136,6 +137,12 @@ def test_broken_arguments_are_a_fault_of_the_call(service: Service, arguments: s
     assert broken.arguments == {}
     assert "the arguments are not" in broken.fault
     assert [call.fault for call in others if isinstance(call, ToolCall)] == ["", ""]
+
+
+def test_a_line_break_in_arguments_may_not_be_escaped(service: Service) -> None:
+    with ModelServer([Reply(calls=[ScriptedCall("Bash", '{"command": "a\nb"}')])]) as server:
+        _, calls, _ = _summarize(ask(service.connect(server)))
+    assert calls == [("Bash", {"command": "a\nb"})]
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "refusal"])
@@ -214,8 +221,9 @@ def test_a_web_page_is_no_reply(service: Service, status: int) -> None:
     error = _fail(service, Reply(status=status, body=page, headers={"Content-Type": "text/html"}))
     assert "<" not in error.message
     assert error.status == (None if status == 200 else status)
-    assert ("text/html" in error.message) == (status == 200)
-    assert error.kind == ("request" if status == 404 else "service")
+    assert ("web page" in error.message) == (status == 200)
+    assert ("code.base_url" in error.hint) == (status != 502)
+    assert error.is_retryable == (status == 502)
 
 
 def test_a_redirect_is_not_followed(service: Service) -> None:
@@ -224,8 +232,9 @@ def test_a_redirect_is_not_followed(service: Service) -> None:
         thread = threading.Thread(target=_answer_once, args=(listener, answer))
         thread.start()
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        with pytest.raises(ModelError, match="answered 307"):
+        with pytest.raises(ModelError, match=f"answered 307 .* redirect to {other.url}") as caught:
             ask(service.open(ModelEndpoint("m", address, KEY, 5.0)))
+        assert "code.base_url" in caught.value.hint
         thread.join()
     assert other.requests == ()
 
@@ -296,7 +305,13 @@ def test_an_error_may_come_as_an_answer_with_status_200(service: Service) -> Non
     assert error.message.endswith("broke off its reply: Context size has been exceeded.")
     assert error.is_too_long
     error = _fail(service, Reply(body='{"choices": []}', headers=headers))
-    assert "answered application/json instead of a stream" in error.message
+    assert "ended its stream in the middle of a reply" in error.message
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain", "Text/Event-Stream; charset=utf-8"])
+def test_a_stream_may_have_another_type(service: Service, kind: str) -> None:
+    with ModelServer([Reply("Hi", headers={"Content-Type": kind})]) as server:
+        assert _summarize(ask(service.connect(server)))[0] == "Hi"
 
 
 def test_an_event_may_be_long(service: Service) -> None:
