@@ -52,13 +52,8 @@ _KNOWN_FOLDER = re.compile(r"\$(?:\{?(HOME|PWD)\}?|\(pwd\))(?=\"?/)")
 _NAME_IN_WORD = re.compile("[=@:,]")
 _SCRIPT_OPTION = re.compile(r"-[nErz]+|-F\S*")
 _RUNS_OUTPUT = frozenset(("xargs", "parallel", "eval", "source", ".", "at", "batch")) | SHELLS
-# Long spellings of options that are compared by their letters.
-_LETTERS = {
-    "rm": {"--recursive": "r", "-R": "r", "--force": "f", "--dir": "d", "--verbose": "v"},
-    "git": {"--force": "f", "--delete": "d"},
-    "chmod": {"--recursive": "R"},
-    "chown": {"--recursive": "R"},
-}
+# Options that mean the same, as far as a program has both.
+_LETTERS = {"--recursive": "r", "-R": "r", "--force": "f", "--dir": "d", "--delete": "d"}
 
 
 class PossibleCommands(NamedTuple):
@@ -139,7 +134,7 @@ def find_coverage(
     line = read_command_line(text)
     if not line.is_certain:
         return Coverage("cub can't determine what this command runs")
-    if not line.commands:
+    if not text.strip():
         return Coverage("this command needs approval")
     files = list(line.redirections)
     for command in line.commands:
@@ -162,13 +157,14 @@ def is_harmless(command: ShellCommand) -> bool:
     words, name = command.words, command.words[0]
     if command.assignments:
         return False
+    if name == "test":  # the reader judges it in brackets
+        return read_command_line(f"[{command.source[4:]} ]").is_certain
     if name in HARMLESS:
         return re.fullmatch(HARMLESS[name], " ".join(words[1:]), re.DOTALL) is not None
-    if any(map(_ANY_UNKNOWN.search, words)) or find_risks(command):
-        return False
     if name == "cd":
-        return len(words) == 2 and not words[1].startswith("-")
-    if name not in FILTERS or find_options(words[1:], FILTERS[name].follows):
+        return len(words) == 2 and not _ANY_UNKNOWN.search(words[1]) and words[1][:1] != "-"
+    is_known = name in FILTERS and not any(map(_ANY_UNKNOWN.search, words))
+    if not is_known or find_risks(command) or find_options(words[1:], FILTERS[name].follows):
         return False
     scripts, _ = list_operands(words, FILTERS[name])
     options = (word for word in words[1:] if word.startswith("-"))
@@ -244,15 +240,14 @@ def _matches_options(pattern: str, command: ShellCommand) -> bool:
 def _split_options(words: Sequence[str]) -> tuple[set[str], list[str]]:
     """Return the options, short ones as letters, and all other words."""
     options, rest = set[str](), list[str]()
-    letters = _LETTERS.get(words[0], {}) if words else {}
     for word in words:
         if not word.startswith("-") or len(word) == 1:
             rest.append(word)
         elif word.startswith("--"):
-            full = next((one for one in letters if len(word) > 3 and one.startswith(word)), word)
-            options.add(letters.get(full, word))
+            full = next((one for one in _LETTERS if len(word) > 3 and one.startswith(word)), word)
+            options.add(_LETTERS.get(full, word))
         elif len(word) <= 5:
-            options |= {letters.get(f"-{letter}", letter) for letter in word[1:]}
+            options |= {_LETTERS.get(f"-{letter}", letter) for letter in word[1:]}
         else:
             options.add(word)
     return options, rest
@@ -271,18 +266,18 @@ def _list_files(command: ShellCommand) -> Iterator[Redirection]:
     if program in HARMLESS:  # they may list files
         paths = [one for one in paths if glob.has_magic(one) and not _ANY_UNKNOWN.search(one)]
     if reader or program in (*COPIERS, *HARMLESS) or (program == "cd" and len(words) == 2):
-        yield from (Redirection(path, is_write=False) for path in paths)
+        yield from (Redirection(path) for path in paths)
     if program == "diff":  # of two directories, it reads what is in both
         inside = (f"{path}/{one}" for path in paths for one in ("*", ".*"))
-        yield from (Redirection(one, is_write=False) for one in inside)
+        yield from (Redirection(one) for one in inside)
     if program in WRITERS:  # of a directory, all that is in it
         inside = (one for path in paths for one in (path, f"{path}/*"))
-        yield from (Redirection(one, is_write=True) for one in inside)
+        yield from (Redirection(one, "write") for one in inside)
     elif reader and not find_risks(command).isdisjoint(WRITING_OPTIONS):
-        yield from (Redirection(path, is_write=True) for path in paths)
+        yield from (Redirection(path, "write") for path in paths)
     if not (reader or program in COPIERS or program == "git" or is_harmless(command)):
         names = (name for word in words[1:] for name in _NAME_IN_WORD.split(word) if name)
-        yield from (Redirection(name, is_write=False, is_guessed=True) for name in names)
+        yield from (Redirection(name, "argument") for name in names)
 
 
 def _resolve_files(
@@ -294,17 +289,17 @@ def _resolve_files(
         if command.program == "cd" and len(command.words) == 2:
             folders += [Path(one, command.words[1]).as_posix() for one in folders]
             folders = folders[:_MAX_FOLDERS]
-    for path, is_write, is_guessed in dict.fromkeys(files):
+    for path, use in dict.fromkeys(files):
         if _NO_FILE.fullmatch(path):
             continue
         for name in dict.fromkeys(
-            path if path[0] in "/~" else Path(one, path).as_posix() for one in folders
+            path if path.startswith(("/", "~")) else Path(one, path).as_posix() for one in folders
         ):
-            yield Redirection(name, is_write, is_guessed)
+            yield Redirection(name, use)
             if sum(map(glob.has_magic, name.split("/"))) > _MAX_WILD_PARTS:
-                yield Redirection("/", is_write)
+                yield Redirection("/", use)
             elif glob.has_magic(name):
                 found = list(islice(glob.iglob(name, root_dir=folder), _MAX_FILES))  # noqa: PTH207 - as bash
-                yield from (Redirection(one, is_write, is_guessed) for one in found)
+                yield from (Redirection(one, use) for one in found)
                 if len(found) == _MAX_FILES:  # what the others are is not known
-                    yield Redirection("/", is_write)
+                    yield Redirection("/", use)

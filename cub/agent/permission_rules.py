@@ -77,7 +77,7 @@ class PermissionRule(NamedTuple):
             case "command":
                 return self.pattern in ("", target.subject.strip())
             case "path":
-                spec = _compile_pattern(_make_absolute(self.pattern or "**", target.context))
+                spec = _compile_patterns((_make_absolute(self.pattern or "**", target.context),))
                 reaches_out = self.pattern.startswith(("/", "~"))
                 return bool(target.paths) and all(
                     (reaches_out or target.is_inside(path))
@@ -100,10 +100,7 @@ class PermissionRule(NamedTuple):
             case "command":
                 return any(denies_command(self.pattern, target.subject) for target in own)
             case "path":
-                spec = _compile_pattern(_make_absolute(self.pattern, own[0].context).casefold())
-                return any(
-                    spec.match_file(path.as_posix().lstrip("/").casefold()) for path in paths
-                )
+                return any(map(_compile_denied([self.pattern], own[0].context), paths))
         return any(self._matches_host(target.subject) for target in own)
 
     def names(self, part: str) -> bool:
@@ -145,13 +142,17 @@ def compile_hidden_files(
     rules: Iterable[PermissionRule], context: ToolContext
 ) -> Callable[[Path], bool]:
     """Return a function that tells which files searches leave out: what rules deny to Read."""
-    from cub.repomap.listing.file_listing import compile_ignore_patterns
+    return _compile_denied([rule.pattern for rule in rules if rule.tool == "Read"], context)
 
-    patterns = [rule.pattern for rule in rules if rule.tool == "Read" and rule.pattern]
-    if not patterns:
-        return lambda _: False
-    absolute = (_make_absolute(pattern, context).casefold() for pattern in patterns)
-    spec = compile_ignore_patterns([*absolute])
+
+def _compile_denied(patterns: Sequence[str], context: ToolContext) -> Callable[[Path], bool]:
+    """Return a function that tells which files some patterns may describe.
+
+    Letters may be cased in any way, and `/x` may also be x in the project, as git reads it.
+    """
+    anchored = [f".{pattern}" for pattern in patterns if pattern.startswith("/")]
+    texts = (_make_absolute(one, context).casefold() for one in (*patterns, *anchored) if one)
+    spec = _compile_patterns(tuple(texts))
     return lambda path: spec.match_file(path.as_posix().lstrip("/").casefold())
 
 
@@ -187,10 +188,10 @@ def _explain_bad_pattern(tool: str, pattern: str, kind: RuleKind) -> str:
 
 
 @lru_cache  # of each rule, for each file of a command
-def _compile_pattern(pattern: str) -> GitIgnoreSpec:
+def _compile_patterns(patterns: tuple[str, ...]) -> GitIgnoreSpec:
     from cub.repomap.listing.file_listing import compile_ignore_patterns
 
-    return compile_ignore_patterns([pattern])
+    return compile_ignore_patterns(patterns)
 
 
 def _make_absolute(pattern: str, context: ToolContext) -> str:

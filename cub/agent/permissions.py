@@ -21,6 +21,7 @@ from cub.json_values import JsonObject
 # `accept-edits` allows edits in the project, `plan` nothing but to read, `bypass` everything that
 # no rule denies.
 PermissionMode = Literal["ask", "accept-edits", "plan", "bypass"]
+_MAX_KNOWN_BYTES = 64 * 1024 * 1024  # Read takes no larger file
 _JUDGED_ELSEWHERE: ToolEffect = "agent"  # each of its calls is decided on
 
 
@@ -85,7 +86,7 @@ class Permissions:
             for file in list_possible_files(target.subject, target.context.folder):
                 with suppress(ToolError, OSError):  # what can't be a path
                     opened = _find_file_target(file, target.context)
-                    if not file.is_guessed:
+                    if file.use != "argument":
                         sure.append(opened)
                     elif opened.paths[0].is_file():
                         guessed.append(opened)
@@ -116,13 +117,23 @@ class Permissions:
             return Decision("ask", coverage.obstacle)
         for file in coverage.files:  # no rule denies one: it was among the possible files
             try:
-                decision = self._decide_by_rules(_find_file_target(file, target.context))
+                decision = self._decide_file(file, _find_file_target(file, target.context))
             except (ToolError, OSError) as error:
                 decision = Decision("ask", f"the path can't be used: {error}")
             if decision.answer != "allow" or (file.is_write and self.mode == "plan"):
                 use = "writes" if file.is_write else "reads"
                 return Decision("ask", f"the command {use} {file.path}: {decision.reason}")
         return Decision("allow")
+
+    def _decide_file(self, file: Redirection, target: CallTarget) -> Decision:
+        """Return whether a command may open a file: to overwrite one, the model has to know it."""
+        decision, path = self._decide_by_rules(target), target.paths[0]
+        is_ruled = any(rule.allows(target) for rule in self.allow)
+        if decision.answer == "allow" and file.use == "write" and path.is_file() and not is_ruled:
+            data = path.read_bytes() if path.stat().st_size < _MAX_KNOWN_BYTES else b""
+            if reason := target.context.reads.explain_unknown(path, data):
+                return Decision("ask", reason)
+        return decision
 
     def _decide_by_place(self, target: CallTarget, running: str) -> Decision:
         effect = target.tool.effect

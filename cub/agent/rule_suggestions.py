@@ -19,25 +19,19 @@ from cub.agent.tools.tool import Tool, ToolContext
 from cub.json_values import JsonObject
 from cub.masking import mask_text
 
-# How many words say what a command does; 0 if only the whole line does.
-_WORDS = {
-    **dict.fromkeys(
-        ("make", "ninja", "mvn", "gradle", "pytest", "unittest", "tox", "nox", "mypy", "pyright",
-         "pylint", "flake8", "black", "isort", "coverage", "tsc", "eslint", "prettier", "jest",
-         "vitest", "mocha", "gofmt", "golangci-lint", "rustc", "rustfmt", "shellcheck"), 1),
-    **dict.fromkeys(
-        ("git", "npm", "pnpm", "yarn", "bun", "deno", "pip", "pip3", "uv", "poetry", "pdm", "cargo",
-         "go", "dotnet", "mix", "bundle", "gem", "composer", "docker", "podman", "helm", "cub",
-         "ruff", "pre-commit", "alembic"), 2),
-    **dict.fromkeys(
-        ("gh", "kubectl", "docker compose", "git stash", "git worktree", "git remote", "uv pip",
-         "npm run", "pnpm run", "yarn run", "bun run"), 3),
-    **dict.fromkeys(
-        ("git push", "git reset", "git clean", "git checkout", "git restore", "docker run",
-         "docker exec", "docker compose run", "docker compose exec", "podman run", "podman exec",
-         "kubectl exec", "npm exec", "npm x", "yarn dlx", "pnpm dlx", "bun x", "deno eval",
-         "gh api"), 0),
-}  # fmt: skip
+# Tools that always do the same kind of work, and those that do what their first argument says.
+_TOOLS = frozenset(
+    ("make", "ninja", "mvn", "gradle", "pytest", "unittest", "tox", "nox", "mypy", "pyright",
+     "pylint", "flake8", "black", "isort", "coverage", "tsc", "eslint", "prettier", "jest",
+     "vitest", "mocha", "gofmt", "golangci-lint", "rustc", "rustfmt", "shellcheck")
+)  # fmt: skip
+_WITH_SUBCOMMANDS = frozenset(
+    ("git", "npm", "pnpm", "yarn", "bun", "deno", "pip", "pip3", "uv", "poetry", "pdm", "cargo",
+     "go", "dotnet", "mix", "bundle", "gem", "composer", "helm", "cub", "ruff", "pre-commit",
+     "alembic")
+)  # fmt: skip
+_SCRIPT_RUNNERS = re.compile("(?:npm|pnpm|yarn|bun) run")
+_ANYTHING = re.compile(r"git (?:push|reset|clean|checkout|restore|stash)|\w+ (?:exec|x|dlx|eval)")
 _WRAPPERS = re.compile(
     r"python[\d.]* -m|(?:uv|poetry|pdm|hatch|pipenv) run|(?:bundle|pnpm|yarn) exec|npx"
 )
@@ -94,17 +88,17 @@ def _describe_command(command: ShellCommand) -> str:
 
 def _count_words(words: tuple[str, ...]) -> int:
     """Return how many words say what a command does; 0 if they are not known to do so."""
-    names = (words[0].rpartition("/")[2], *words[1:]) if words else ()
+    names = (words[0].rpartition("/")[2], *words[1:]) if words else ("",)
     for count in (3, 2, 1):
-        start = " ".join(names[:count])
-        if _WRAPPERS.fullmatch(start):
-            inner = _count_words(words[count:])
-            return inner and count + inner
         if _SCRIPT.fullmatch(" ".join(words[:count])):
             return count
-        if start in _WORDS:
-            return _WORDS[start] if len(words) >= _WORDS[start] else 0
-    return 0
+        if _WRAPPERS.fullmatch(" ".join(names[:count])):
+            inner = _count_words(words[count:])
+            return inner and count + inner
+    start = " ".join(names[:2])
+    count = 3 if _SCRIPT_RUNNERS.fullmatch(start) else 2 if names[0] in _WITH_SUBCOMMANDS else 1
+    is_known = count > 1 or names[0] in _TOOLS
+    return count if is_known and len(words) >= count and not _ANYTHING.fullmatch(start) else 0
 
 
 def _suggest_path_rule(target: CallTarget) -> PermissionRule | None:

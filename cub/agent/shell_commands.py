@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from cub.repomap.symbols.bounded_parser import is_nested_too_deep
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
+FileUse = Literal["read", "append", "write", "argument"]
 UNKNOWN = "\ue000"  # one word, several, or none
 UNKNOWN_TEXT = "\ue002"  # a part of one word: it was in quotes
 _QUOTED = "\ue001"  # in front of a character that quotes or a backslash have made an ordinary one
@@ -35,17 +36,17 @@ _PLAIN_NODES = frozenset(
      "extglob_pattern",
      "unary_expression", "binary_expression", "test_operator", "herestring_redirect")
 )  # fmt: skip
+# Tests that run nothing. Numbers are expressions, which may run a command, as in
+# [[ 'a[$(rm x)]' -eq 0 ]]; so is what -v names, and in [ ] a variable or a pattern may be -v.
+_WORD = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w./:@%+,~-]+)"""
+_TEST = rf"(?:! )?(?:(?:-[a-uw-zGLNOS] )?{_WORD}|{_WORD} (?:!=|==?) {_WORD})"
+_LONG_TEST = _TEST.replace('(?:"', r"(?:\$\w+|[\w.*?-]+|\"")
 _CHECKED_NODES = {
     "expansion": re.compile(r"\$\{[A-Za-z_]\w*(?:(?::?[-+]|[%#/])[\w./ *-]*)?\}", re.ASCII),
     "arithmetic_expansion": re.compile(r"\$\(\([\d\s+*/()%<>-]*\)\)", re.ASCII),
     "ansi_c_string": re.compile(r"\$'(?:[^\\]|\\[nt'\\])*'"),
-    # Numbers are expressions here, which may run a command: [[ 'a[$(rm x)]' -eq 0 ]]
-    # So is what -v names, which a variable may be in [ ].
     "test_command": re.compile(
-        r"(?=.{,500}\Z)(?!.*\s-(?:eq|ne|lt|le|gt|ge|v)\b)"
-        r"(?!\[\s(?:[^\"'$`\\]|\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.)*[$`])"
-        r"(?!\[\s(?:.*\s)?\S*[$`].*[\"'`}]\s+(?!!?=|-\w|\])).*",
-        re.DOTALL,
+        rf"\[ {_TEST} \]|\[\[ {_LONG_TEST}(?: (?:&&|\|\|) {_LONG_TEST})* \]\]", re.DOTALL
     ),
     # Programs go by PATH, LD_PRELOAD, and the like; by none in small letters but the proxies.
     "variable_assignment": re.compile(r"(?!\w+_proxy)[a-z_][a-z0-9_]*=.*", re.DOTALL | re.ASCII),
@@ -104,14 +105,18 @@ class ShellCommand(NamedTuple):
 
 
 class Redirection(NamedTuple):
-    """Hold a file that a command line reads or writes.
+    """Hold a file that a command line opens: by a redirection, or by a program.
 
-    One that `is_guessed` is an argument of a program of which nothing is known.
+    An "argument" is one of a program of which nothing is known; it may be no file at all.
     """
 
     path: str
-    is_write: bool
-    is_guessed: bool = False
+    use: FileUse = "read"
+
+    @property
+    def is_write(self) -> bool:
+        """Return whether the file is changed."""
+        return self.use in ("append", "write")
 
 
 class CommandLine(NamedTuple):
@@ -261,7 +266,10 @@ class _TreeReader:
         self._require(len(words) == 1)
         for word in map(_unmark, words):
             if not operator.endswith("&") or not re.fullmatch(r"\d+|\d*-", word):
-                self.redirections.append(Redirection(word, is_write=operator != "<"))
+                use: FileUse = (
+                    "read" if operator == "<" else "append" if ">>" in operator else "write"
+                )
+                self.redirections.append(Redirection(word, use))
 
     def _add_input(self, node: Node) -> None:
         text = self._get_text(node)

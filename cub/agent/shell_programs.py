@@ -74,7 +74,10 @@ FILTERS = {
     "cat": Reader(), "head": _LINES, "tail": _LINES, "wc": Reader(), "ls": Reader(),
     "nl": Reader("-b -s -w"), "tac": Reader(), "rev": Reader(), "cmp": Reader(),
     "cut": Reader("-d -f -c -b"), "column": Reader("-s -o"), "sort": Reader("-k -t -S"),
-    "comm": Reader(), "diff": Reader("-U -C -x -I", follows="-r --recursive"),
+    "comm": Reader(), "paste": Reader("-d"), "od": Reader(), "stat": Reader("-c"), "file": Reader(),
+    "md5sum": Reader(), "sha256sum": Reader(), "realpath": Reader(), "readlink": Reader(),
+    "du": Reader("-d", follows="-L -D -H --dereference"), "tree": Reader("-L", follows="-l"),
+    "diff": Reader("-U -C -x -I", follows="-r --recursive"),
     "grep": _GREP, "egrep": _GREP, "fgrep": _GREP,
     "rg": Reader("-e -g -t -A -B -C -m", 1, follows="-L --follow"),
     "find": Reader("-name -iname -path -ipath -regex -iregex -newermt",
@@ -83,7 +86,9 @@ FILTERS = {
     "sed": Reader("-e -l", 1, r"[\d,$;+p ]+|s/[^/\n]*/[^/\n]*/[gpi\d]*"),
     "awk": Reader("-F -v", 1, r"\{ *print(?: [$\w,. ]*)?\}"),
 }  # fmt: skip
-LISTERS = frozenset(("ls", "find"))  # without an operand, of the folder that they are in
+LISTERS = frozenset(
+    ("ls", "find", "tree", "du")
+)  # without an operand, of the folder that they are in
 WRITING_OPTIONS = ("-i", "--in-place", "-o", "--output")
 COPIERS = frozenset(("cp", "mv", "ln", "install", "rsync"))
 WRITERS = COPIERS.union(
@@ -101,16 +106,11 @@ WRITERS = COPIERS.union(
         "patch",
     )
 )
-# Numbers, and what -v names, are expressions that may run a command; a variable may be `-v`.
-_SAFE_TEST = (
-    rf"(?!(?:.* )?-(?:eq|ne|lt|le|gt|ge|v)\b)(?!.*{UNKNOWN})"
-    rf"(?!(?:.* )?[^ ]*{UNKNOWN_TEXT}[^ ]* (?!!?=|-\w)).*"
-)
 # Programs that change nothing, and read no file.
 HARMLESS = {
     "true": ".*", "false": ".*", ":": ".*", "pwd": ".*", "echo": ".*",
     "printf": f"(?!-v|[{UNKNOWN}{UNKNOWN_TEXT}]).*",
-    "exit": ".*", "sleep": ".*", "wait": r"[%\d ]*", "test": _SAFE_TEST,
+    "exit": ".*", "sleep": ".*", "seq": ".*", "id": "", "wait": r"[%\d ]*",
     "set": r"(?:[-+][eux]*o? ?|pipefail ?)+", "which": ".*", "whoami": "", "uname": "-.*",
     "tr": ".*", "basename": ".*", "dirname": ".*", "uniq": r"(?:-\S+(?: |$))*",
     "command": "-[vV] .*", "type": ".*", "date": rf"(?:\+(?:(?! -)[^{UNKNOWN}])*)?",
@@ -126,6 +126,8 @@ RISKS = {
     "git archive": "-o", "git clone": "-c -u", "git format-patch": "-o", "git grep": "-O",
     "git rebase": "-x",
     "find": "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls",
+    "file": "-C --compile -m --magic-file -f --files-from", "tree": "-o --fromfile",
+    "du": "--files0-from -X --exclude-from",
     "sort": "-o --output -T --temporary-directory --compress-program --files0-from",
     "wc": "--files0-from", "grep": "-f --file", "egrep": "-f --file", "fgrep": "-f --file",
     "sed": "-i --in-place -f --file", "awk": "-f -i -l -o -p -d -D -e --file --include --load",

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from cub.agent.command_rules import denies_command, find_possible_commands
 from cub.agent.permission_rules import parse_rule
 from cub.agent.permissions import Decision, PermissionMode, Permissions
+from cub.agent.read_state import ReadState
 from cub.agent.shell_commands import read_command_line
 from cub.agent.shell_programs import find_risks
 from cub.agent.tools.bash import BASH
@@ -140,6 +142,7 @@ def test_rules_cover_an_everyday_command(context: ToolContext, command: str) -> 
         'x=output=y; git log "--$x"', "timeout $x make", "time -o x make",
         "x='-v a[$(rm${IFS}x)] y'; printf $x; make", "x='-v a[$(rm${IFS}x)]'; [ $x ]; make",
         "[ \"$x\"'' 'a[$(rm x)]' ]; make",
+        "[ * ]; make", "[ a > out ]; make", "[ -f x -o -v 'a[$(rm x)]' ]; make", "test *; make",
         "wait -p 'a[$(rm x)]'; make", '[ "\\"" = $x ]; make',
         "x='-v a[$(rm${IFS}x)]'; test $x; make", "x=-v; test \"$x\" 'a[$(rm x)]'; make",
         "x=-v; [ \"$x\" 'a[$(rm x)]' ]; make", "[\t-v 'a[$(rm x)]' ]; make", "date +%s -s x; make",
@@ -188,7 +191,10 @@ def test_rules_cover_nothing_else(context: ToolContext, command: str) -> None:
         "ls", "ls -la sub", "cat a.py", "cat sub/../a.py | head -3", "echo hi", "cd sub && ls -a",
         "grep -rn x . | head", "grep -n '[a-z]*' a.py", "rg -n x sub 2>/dev/null", "head *.py",
         "find . -name '*.py' -type f | sort | wc -l", "sed -n 1,3p a.py", "wc -l < a.py",
-        "[ -f a.py ] && echo yes", "command -v git", "diff a.py .env",
+        "[ -f a.py ] && echo yes", "[[ $x == a* || ! -d sub ]] && ls",
+        'test -n "$x"', '[ "$x" = y ]', "x=1", "cd ''", "cat ''", "command -v git",
+        "diff a.py .env", "stat a.py", "file sub", "du -sh .", "tree -L 2", "sha256sum a.py", "id",
+        "realpath a.py", "seq 3", "od -c a.py", "paste a.py a.py",
     ],
 )  # fmt: skip
 def test_a_command_that_only_reads_in_the_project_needs_no_rule(
@@ -208,6 +214,8 @@ def test_a_command_that_only_reads_in_the_project_needs_no_rule(
         "find . -delete", "find * -name x", "sort -* a.py", "diff . keys", "diff -r . sub",
         "diff linked sub", "rg --pre x y", "rg x ~", "cat a.py > b", "ls; make", "make",
         "ls $x", "A=b ls", "./ls", "xargs cat", "cat a.py | sh", "date -s x", "command make",
+        "file -C -m x", "file -f a.py", "tree -o x", "tree -l", "du -L .", "du /etc", "stat ~/key",
+        "realpath ../x",
     ],
 )  # fmt: skip
 def test_what_may_do_more_than_to_read_in_the_project_needs_a_rule(
@@ -415,6 +423,17 @@ def test_rules_deny_no_more_than_that(context: ToolContext, rule: str, command: 
 )
 def test_options_are_compared_in_any_order_and_spelling(pattern: str, command: str) -> None:
     assert denies_command(pattern, command)
+
+
+def test_a_command_overwrites_only_what_the_model_knows(context: ToolContext) -> None:
+    own = replace(context, reads=ReadState())
+    reason = decide(own, "make > a.py", "accept-edits").reason
+    assert reason == "the command writes a.py: it was not read yet: use Read first"
+    for command in ("make >> a.py", "make > new"):
+        assert decide(own, command, "accept-edits").answer == "allow"
+    assert decide(own, "make > a.py", allow=("make *", "Edit(a.py)")).answer == "allow"
+    own.reads.record_file(own.root / "a.py", b"x")
+    assert decide(own, "make > a.py", "accept-edits").answer == "allow"
 
 
 def test_a_reason_names_the_part_that_no_rule_allows(context: ToolContext) -> None:

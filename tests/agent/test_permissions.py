@@ -237,6 +237,7 @@ def test_a_rule_may_allow_edits(
         ("Read(src/**)", "cert.pem"),
         ("Read(.env)", "deep/.ENV"),
         ("Read(SRC/**)", "src/a.py"),
+        ("Read(/src/**)", "src/a.py"),
         ("Read", "src/a.py"),
     ],
 )
@@ -371,6 +372,21 @@ rules = st.sampled_from(
 )
 
 
+# Pieces of what a shell reads, and of what it only seems to read.
+pieces = st.lists(
+    st.sampled_from(
+        ["touch ran", "touch", "echo", "cat", "cp", "cd", "''", "A=b", "x", "-", "#",
+         "~", "*", "[", "]", "=", "!", "if",
+         "[[", "]]", "-eq", "'a[$(touch ran)]'", "${x@P}", "$((", "))", "x='a[$(touch ran)]'",
+         "function", "f()", "select", "-v", "'E'", "$'", "head", "git", "time", "xargs", "<<<",
+         "then", "fi", "for", "do", "done", "case", "in", "esac", "time", "coproc", ";", ";;", "&",
+         "|", "&&", "||", "(", ")", "{", "}", "`", "$", "$(", "${", "<", ">", "<(", "<<E", "\nE\n",
+         "'", '"', "\\", " ", "\t", "\n", "\r", "\v", "\f", "\x85", "\u2028"]
+    ),
+    max_size=6,
+)  # fmt: skip
+
+
 @given(plain_words, operators, plain_words, st.lists(rules, min_size=1))
 def test_no_wildcard_lets_another_command_through(
     context: ToolContext, before: str, operator: str, after: str, allow: list[str]
@@ -379,7 +395,7 @@ def test_no_wildcard_lets_another_command_through(
     assert decide_command(context, command, allow=tuple(allow)) == "ask"
 
 
-@given(st.text(max_size=60))
+@given(st.one_of(st.text(max_size=60), pieces.map(" ".join)))
 def test_any_text_is_decided(context: ToolContext, text: str) -> None:
     for deny in ((), ("Bash(rm -rf *)", "Read(.env)")):
         decide_command(context, text, allow=("Bash(git *)",), deny=deny)
@@ -397,20 +413,6 @@ def test_a_rule_that_denies_always_wins(
     command = f"{before}rm -rf build{after}"
     permissions = make_permissions(mode, allow=(*allow, "Bash"), deny=("Bash(rm *)",))
     assert permissions.decide(BASH, {"command": command}, context).answer == "deny"
-
-
-# Pieces of what a shell reads, and of what it only seems to read.
-pieces = st.lists(
-    st.sampled_from(
-        ["touch ran", "touch", "echo", "A=b", "x", "-", "#", "~", "*", "[", "]", "=", "!", "if",
-         "[[", "]]", "-eq", "'a[$(touch ran)]'", "${x@P}", "$((", "))", "x='a[$(touch ran)]'",
-         "function", "f()", "select", "-v", "'E'", "$'", "head", "git", "time", "xargs", "<<<",
-         "then", "fi", "for", "do", "done", "case", "in", "esac", "time", "coproc", ";", ";;", "&",
-         "|", "&&", "||", "(", ")", "{", "}", "`", "$", "$(", "${", "<", ">", "<(", "<<E", "\nE\n",
-         "'", '"', "\\", " ", "\t", "\n", "\r", "\v", "\f", "\x85", "\u2028"]
-    ),
-    max_size=6,
-)  # fmt: skip
 
 
 def has_run_touch(command: str) -> bool:

@@ -28,7 +28,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToolContext]:
     [
         ("Bash", "git status", "Bash(git status *)"),
         ("Bash", "git commit -m 'a b'", "Bash(git commit *)"),
-        ("Bash", "git stash pop", "Bash(git stash pop *)"),
+        ("Bash", "git stash pop", "Bash(git stash pop)"),
         ("Bash", "pytest", "Bash(pytest *)"),
         ("Bash", "cd sub && pytest -x 2>&1 | tail", "Bash(pytest *)"),
         ("Bash", "timeout 60 pytest", "Bash(pytest *)"),

@@ -33,11 +33,11 @@ def test_words_are_those_that_the_program_gets(text: str, words: list[str]) -> N
 @pytest.mark.parametrize(
     ("text", "redirections"),
     [
-        ("a > b 2>&1", [Redirection("b", is_write=True)]),
-        ("a &>> 'b c' < d", [Redirection("b c", is_write=True), Redirection("d", is_write=False)]),
+        ("a > b 2>&1", [Redirection("b", "write")]),
+        ("a &>> 'b c' < d", [Redirection("b c", "append"), Redirection("d")]),
         ("a 2>&- >&3 <&4", []),
-        ("a >& b; c >| d", [Redirection("b", is_write=True), Redirection("d", is_write=True)]),
-        ("{ a; b; } > c", [Redirection("c", is_write=True)]),
+        ("a >& b; c >| d", [Redirection("b", "write"), Redirection("d", "write")]),
+        ("{ a; b; } > c", [Redirection("c", "write")]),
         ("a <<< x", []),
     ],
 )
