@@ -29,6 +29,7 @@ from cub.json_values import JsonObject, get_count, get_object, get_text
 from cub.tokens import TokenUsage
 
 _CACHED = {"cache_control": {"type": "ephemeral"}}
+_NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")  # as other models have them: functions.Read:0
 _THINKING = ("thinking", "redacted_thinking")
 _CLAUDE = re.compile(r"claude-[a-z]+-(\d{1,2})(?!\d)(?:[-.](\d{1,2})(?!\d))?")
 _STOP_REASONS: Mapping[str, StopReason] = {
@@ -192,10 +193,11 @@ def _convert_block(block: Block) -> dict[str, Any]:
     if isinstance(block, ReasoningBlock):
         return dict(block.data)
     if isinstance(block, ToolCall):
-        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.arguments}
+        call_id = _NOT_IN_IDS.sub("_", block.id)
+        return {"type": "tool_use", "id": call_id, "name": block.name, "input": block.arguments}
     return {
         "type": "tool_result",
-        "tool_use_id": block.call_id,
+        "tool_use_id": _NOT_IN_IDS.sub("_", block.call_id),
         "content": _convert_blocks(block.content),
         "is_error": block.is_error,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,6 +48,8 @@ _REASONING_FIELDS = (*_REASONING_TEXTS, "reasoning_details", "extra_content")
 # of other models.
 _WANTS_SIGNATURE = re.compile(r"gemini-(?:[3-9]|\d\d)(?!\d)")
 _NO_SIGNATURE = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+# Mistral's models refuse ids of other models; Kimi's know only their own.
+_WANTS_SHORT_IDS, _SHORT_ID = re.compile(r"[sx]tral"), re.compile(r"[a-zA-Z0-9]{9}")
 _STOP_REASONS: Mapping[str, StopReason] = {"length": "max_tokens", "content_filter": "refusal"}
 
 
@@ -264,7 +267,8 @@ def _convert_message(message: Message, model: str) -> Iterator[JsonObject]:
     for result in message.results:
         mark = "Error: " if result.is_error else ""
         text = result.text or "The result is in the next message."
-        yield {"role": "tool", "tool_call_id": result.call_id, "content": mark + text}
+        call_id = _convert_id(result.call_id, model)
+        yield {"role": "tool", "tool_call_id": call_id, "content": mark + text}
     images = [block for block in _list_contents(message) if isinstance(block, ImageBlock)]
     parts: list[JsonObject] = [_convert_image(image) for image in images]
     if message.text:
@@ -295,7 +299,7 @@ def _convert_reply(message: Message, model: str) -> JsonObject:
     if message.calls:
         reply["tool_calls"] = [
             {
-                "id": call.id,
+                "id": _convert_id(call.id, model),
                 "type": "function",
                 "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
                 **call.extra.get(model, {}),
@@ -305,3 +309,10 @@ def _convert_reply(message: Message, model: str) -> JsonObject:
         if _WANTS_SIGNATURE.search(model):
             reply["tool_calls"][0].setdefault("extra_content", _NO_SIGNATURE)
     return reply
+
+
+def _convert_id(call_id: str, model: str) -> str:
+    """Return the id of a call as a model takes it."""
+    if _WANTS_SHORT_IDS.search(model) and not _SHORT_ID.fullmatch(call_id):
+        return f"{zlib.crc32(call_id.encode('utf-8', 'replace')):09}"[-9:]
+    return call_id

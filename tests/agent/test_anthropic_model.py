@@ -59,6 +59,13 @@ def _receive(*events: dict[str, Any], is_ended: bool = True) -> list[ReplyEvent]
         return ask(SERVICES["anthropic"].connect(server))
 
 
+def test_ids_of_other_models_have_only_characters_that_are_taken() -> None:
+    call, result = CALL._replace(id="functions.Read:0"), RESULT._replace(call_id="functions.Read:0")
+    turn = (Message("assistant", (call,)), Message("user", (result,)))
+    reply, answer = _send(make_user_message("go"), *turn)["messages"][1:]
+    assert reply["content"][0]["id"] == answer["content"][0]["tool_use_id"] == "functions_Read_0"
+
+
 def test_a_request_asks_to_cache_the_system_prompt_and_the_conversation() -> None:
     body = _send(make_user_message("Do it."))
     assert body == {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -357,6 +358,26 @@ def test_calls_of_other_models_are_marked_for_gemini(model: str, is_marked: bool
     found = [call.get("extra_content") for message in messages for call in message["tool_calls"]]
     mark = {"google": {"thought_signature": "skip_thought_signature_validator"}}
     assert found == [mark if is_marked else None, None, signed["extra_content"], None]
+
+
+@pytest.mark.parametrize("model", ["mistral-large-latest", "devstral:24b", "gpt-5"])
+def test_ids_of_other_models_are_changed_for_mistral(model: str) -> None:
+    ids = ("toolu_01A09q90qw90lq917835lq9", "functions.Read:0", "D681PevKs")
+    calls = tuple(ToolCall(key, "Read", {}) for key in ids)
+    results = tuple(ToolResult(key, (TextBlock(key),)) for key in ids)
+    turns = [Message("assistant", calls), Message("user", results)]
+    with ModelServer() as server:
+        endpoint = ModelEndpoint(model, f"{server.url}/v1")
+        list(SERVICES["openai"].open(endpoint).stream_reply(make_request(*turns)))
+        _, reply, *answers = server.requests[0].body["messages"]
+    sent = tuple(call["id"] for call in reply["tool_calls"])
+    assert [answer["tool_call_id"] for answer in answers] == list(sent)
+    assert sent[2] == ids[2]
+    if model == "gpt-5":
+        assert sent == ids
+    else:
+        assert all(re.fullmatch("[a-zA-Z0-9]{9}", key) for key in sent)
+        assert len(set(sent)) == len(ids)
 
 
 @pytest.mark.parametrize("effort", ["", "low", "max"])
