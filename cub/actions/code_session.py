@@ -16,8 +16,7 @@ from cub.actions.context_settings import find_untrusted_keys
 from cub.actions.mcp_servers import SessionServers, find_servers, start_servers
 from cub.actions.subagent_sessions import SubagentSettings, add_subagents
 from cub.actions.tasks.stores import Stores
-from cub.agent.agent_definitions import load_agent_types
-from cub.agent.agent_types import BUILT_IN_AGENTS
+from cub.agent.agent_types import BUILT_IN_AGENTS, load_agent_types
 from cub.agent.context_window import SessionLimits
 from cub.agent.events import SessionEvent
 from cub.agent.executor import Toolbox
@@ -38,9 +37,8 @@ from cub.agent.permissions import PermissionMode, Permissions
 from cub.agent.session_budget import SessionBudget
 from cub.agent.session_store import SessionRecorder, find_session_store
 from cub.agent.skill_invocation import SkillInvocation
-from cub.agent.skill_settings import load_configured_skills
 from cub.agent.skill_tool import add_skill_tool, work_on_skill
-from cub.agent.skills import SkillSet
+from cub.agent.skills import SkillSet, load_skills
 from cub.agent.subagents import Subagents
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.toolset import choose_tools
@@ -168,11 +166,9 @@ def _plan_session(
     values["code.small_model"] = options.small_model or values["code.small_model"]
     models = resolve_model_settings(values, surroundings.environ, find_home())
     folder = surroundings.folder.resolve()
-    memory, reader = (
-        load_memory(make_text_reader(project, folder)),
-        make_text_reader(project, folder),
-    )
-    skills = load_configured_skills(reader, layers.values["code.skill_dirs"])
+    memory = load_memory(make_text_reader(project, folder))
+    reader = make_text_reader(project, folder)
+    skills = load_skills(reader, layers.values["code.skill_dirs"])
     return _SessionPlan(
         stores, options, surroundings, layers, values, models, reader, memory, skills
     )

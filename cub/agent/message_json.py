@@ -21,7 +21,7 @@ from cub.agent.conversation import (
 )
 from cub.errors import NewerVersionError
 from cub.json_values import JsonObject, get_count
-from cub.masking import mask_text
+from cub.masking import mask_tree
 
 MESSAGE_VERSION = 1
 _BlockType = type[TextBlock | ImageBlock | ReasoningBlock | ToolCall | ToolResult]
@@ -49,14 +49,14 @@ def write_message(message: Message) -> dict[str, Any]:
     return {"v": MESSAGE_VERSION, "role": message.role, "blocks": blocks}
 
 
-def read_message(tree: JsonObject) -> Message:
-    """Return the message that a tree is.
+def read_message(tree: JsonObject, where: str = "") -> Message:
+    """Return the message that a tree is; `where` is its place in errors.
 
     Raises NewerVersionError for one of a newer version, and ValueError for anything else.
     """
     try:
         if tree["v"] != MESSAGE_VERSION:
-            require_known_version(tree)
+            require_known_version(tree, where)
         if tree["role"] in ("user", "assistant"):
             return Message(tree["role"], _read_blocks(tree["blocks"], _BLOCKS))
     except (KeyError, TypeError):
@@ -64,7 +64,7 @@ def read_message(tree: JsonObject) -> Message:
     raise ValueError("not a message")
 
 
-def require_known_version(tree: JsonObject, where: str = "") -> None:
+def require_known_version(tree: JsonObject, where: str) -> None:
     """Raise NewerVersionError if a newer cub wrote this."""
     version = get_count(tree, "v")
     if version > MESSAGE_VERSION:
@@ -78,20 +78,9 @@ def _write_block(block: Block) -> dict[str, Any]:
     if isinstance(block, ToolResult):
         tree["content"] = list(map(_write_block, block.content))
     elif not isinstance(block, ImageBlock):
-        tree |= {key: _mask_tree(tree[key]) for key in _MASKED if key in tree}
+        tree |= {key: mask_tree(tree[key]) for key in _MASKED if key in tree}
     shown = {key: tree[key] for key in tree if tree[key] or key not in block._field_defaults}
     return {"type": _NAMES[type(block)], **shown}
-
-
-def _mask_tree(value: object) -> Any:
-    match value:
-        case str():
-            return mask_text(value)
-        case list():
-            return list(map(_mask_tree, value))
-        case Mapping():
-            return {key: _mask_tree(inner) for key, inner in value.items()}
-    return value
 
 
 def _read_blocks(trees: Iterable[JsonObject], kinds: Mapping[str, _BlockType]) -> tuple[Any, ...]:

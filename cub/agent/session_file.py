@@ -23,7 +23,7 @@ from cub.agent.message_json import (
     require_known_version,
     write_message,
 )
-from cub.errors import CubError, NewerVersionError
+from cub.errors import CubError
 from cub.json_values import JsonObject, get_count, get_dollars, get_text, parse_object
 from cub.masking import mask_text
 from cub.store.jsonl import encode_record
@@ -71,21 +71,18 @@ def shorten_text(text: str) -> str:
 
 
 def read_session(path: Path) -> SavedSession:
-    """Return a session up to its last whole turn. A damaged line costs itself: in the place of its
-    messages are some without blocks.
+    """Return a session up to its last whole turn.
 
+    A damaged line costs itself: in the place of its messages are some without blocks.
     Raises OSError, and CubError for a file that is no session, or that a newer cub wrote.
     """
     saved = SavedSession(read_summary(path), [], [])
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                _apply_line(json.loads(line), saved.messages)
+                _apply_line(json.loads(line), saved.messages, f"{path.as_posix()}:{number}")
             except (ValueError, RecursionError):
                 saved.damaged.append(number)
-            except NewerVersionError as error:
-                where = f"{path.as_posix()}:{number}"
-                raise CubError(error.message, where=where, hint=error.hint) from None
     return saved
 
 
@@ -117,7 +114,7 @@ def _make_summary(tree: JsonObject, path: Path) -> SessionSummary:
     )
 
 
-def _apply_line(tree: object, messages: list[Message]) -> None:
+def _apply_line(tree: object, messages: list[Message], where: str) -> None:
     """Replace `drop` messages from the index `at` on with others. Raises ValueError, CubError."""
     match tree:
         case {"type": "session"}:
@@ -126,7 +123,7 @@ def _apply_line(tree: object, messages: list[Message]) -> None:
             lost = at + drop - len(messages)
             if min(at, drop) >= 0 and lost <= _MAX_LOST:
                 messages += [Message("user", ())] * lost
-                messages[at : at + drop] = map(read_message, added)
+                messages[at : at + drop] = [read_message(one, where) for one in added]
                 return
     raise ValueError("not a line of a session")
 

@@ -7,8 +7,9 @@ skills cost little; the instructions come when they are needed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
 from cub.agent.definition_files import (
@@ -17,10 +18,12 @@ from cub.agent.definition_files import (
     list_definition_folders,
     read_definitions,
 )
+from cub.agent.model_settings import read_claude_settings
 from cub.context.text_reader import OutsideProjectError, TextReader
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.files.read_files import list_names
+from cub.project.config_layers import ConfigValue
 from cub.text import join_first, truncate_text
 from cub.tokens import estimate_tokens
 
@@ -31,6 +34,8 @@ _USER_FOLDERS = (".agents/skills", ".claude/skills")
 _PROJECT_FOLDERS = (".claude/skills", ".agents/skills")
 _MAX_DEPTH = 2  # of the folders with skills: SKILLS/NAME or SKILLS/GROUP/NAME
 _MAX_LISTED = 50  # names of skills whose descriptions have no room
+_CLAUDE_KEY = "skillDirs"
+_TRUSTED_ORIGINS = ("user", "environment")
 _HIDING_KEY = "disable-model-invocation"
 _KEYS = (
     "name", "description", _HIDING_KEY, "user-invocable", "allowed-tools", "context", "agent"
@@ -90,12 +95,9 @@ class SkillSet:
     @property
     def without_room(self) -> list[Skill]:
         """Return those of them whose descriptions don't fit into the budget."""
-        tokens = 0
-        for count, skill in enumerate(self.for_model):
-            tokens += estimate_tokens(_describe(skill))
-            if tokens > MAX_DESCRIPTION_TOKENS:
-                return self.for_model[count:]
-        return []
+        skills = self.for_model
+        totals = accumulate(estimate_tokens(_describe(skill)) for skill in skills)
+        return skills[sum(total <= MAX_DESCRIPTION_TOKENS for total in totals) :]
 
     def describe_for_model(self) -> str:
         """Return a line for each skill that the model can load, and one for those without room."""
@@ -111,13 +113,21 @@ def _describe(skill: Skill) -> str:
     return f"- {skill.name}: {skill.summary}"
 
 
-def load_skills(reader: TextReader, folders: Iterable[DefinitionFolder] = ()) -> SkillSet:
-    """Return the skills of the user, of the project, and of `folders`: later ones win on a name.
+def load_skills(reader: TextReader, setting: ConfigValue) -> SkillSet:
+    """Return the skills of the user, of the project, and of the directories that settings name.
 
-    The reader takes warnings about skills and folders that can't be read as they should be.
+    Later ones win on a name. `setting` is the value of `code.skill_dirs`: what a project's own
+    configuration names has to be in the project, as reading it needs no trust. The reader takes
+    warnings about skills and folders that can't be read as they should be. Raises CubError for
+    settings of Claude Code that can't be read.
     """
-    known = list_definition_folders(reader, _USER_FOLDERS, _PROJECT_FOLDERS)
-    files = read_definitions(reader, [*known, *folders], _list_files, _KEYS)
+    base = None if setting.origin in _TRUSTED_ORIGINS else reader.root
+    folders = list_definition_folders(reader, _USER_FOLDERS, _PROJECT_FOLDERS)
+    folders += _list_claude_folders(reader)
+    for number, text in enumerate(setting.value):
+        where = setting.item_places[number] if setting.item_places else setting.where
+        folders.append(DefinitionFolder(_resolve(text, reader.root, reader), base, where))
+    files = read_definitions(reader, folders, _list_files, _KEYS)
     loaded = SkillSet({name: _make_skill(name, file) for name, file in files.items()})
     if others := loaded.without_room:
         names = join_first([skill.name for skill in others])
@@ -125,6 +135,28 @@ def load_skills(reader: TextReader, folders: Iterable[DefinitionFolder] = ()) ->
         hint = f"add `{_HIDING_KEY}: true` to skills that only you call for"
         reader.warnings.append(PlanWarning(f"{message}: {names}", hint=hint))
     return loaded
+
+
+def _list_claude_folders(reader: TextReader) -> Iterator[DefinitionFolder]:
+    """Yield the directories in the user's settings of Claude Code, relative to the start."""
+    source, root = read_claude_settings(reader.home)
+    entry = root.find_entry(_CLAUDE_KEY) if root else None
+    if entry is None:
+        return
+    line = source.get_line_number(entry.key.start)
+    texts = entry.value.to_python()
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        message = f"{_CLAUDE_KEY} is not a list of strings; it is ignored"
+        reader.warnings.append(PlanWarning(message, source.path, line))
+        return
+    for text in texts:
+        yield DefinitionFolder(_resolve(text, reader.start, reader), None, f"{source.path}:{line}")
+
+
+def _resolve(text: str, folder: Path, reader: TextReader) -> Path:
+    if reader.home and (text == "~" or text.startswith("~/")):
+        return reader.home / text[2:]
+    return folder / text
 
 
 def _list_files(reader: TextReader, folder: DefinitionFolder) -> Iterator[tuple[str, Path]]:

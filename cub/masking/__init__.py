@@ -6,7 +6,9 @@ The time grows with the length of the text, not with its square.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from cub.masking.http_credentials import mask_credentials
 from cub.masking.named_values import SECRET_NAME_HINT, mask_named_values
@@ -14,7 +16,7 @@ from cub.masking.private_keys import mask_private_keys
 from cub.masking.value_heuristics import MASK
 from cub.masking.vendor_keys import ZERO_WIDTH, mask_split_keys, mask_vendor_keys
 
-__all__ = ["MASK", "StreamMasker", "mask_text"]
+__all__ = ["MASK", "StreamMasker", "mask_text", "mask_tree"]
 
 # Each secret has one of these: a long word, a mark of an address or a key, a name. Most lines have
 # none, and are searched only once.
@@ -30,6 +32,20 @@ def mask_text(text: str) -> str:
     if _SECRET_HINT.search(text.lower()) is None:
         return text
     return _mask_until_stable(mask_private_keys(text)[0])
+
+
+def mask_tree(value: Any, names: Collection[str] = ()) -> Any:
+    """Return a value of JSON without secrets in its strings, except in those below these keys."""
+    if isinstance(value, str):
+        return mask_text(value)
+    if isinstance(value, list | tuple):
+        return [mask_tree(inner, names) for inner in value]
+    if isinstance(value, Mapping):
+        return {
+            key: inner if key in names and isinstance(inner, str) else mask_tree(inner, names)
+            for key, inner in value.items()
+        }
+    return value
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any, NamedTuple
 
-from cub.masking import mask_text
+from cub.masking import mask_tree
 from cub.store.jsonl import encode_record
 from cub.store.timestamps import normalize_timestamp
 from cub.text import truncate_text
@@ -41,7 +41,6 @@ _SHRINK_STEPS: tuple[dict[tuple[str, ...], int], ...] = (
 )
 # Strings that cub makes, or names: they have no secret in them, and masking takes time.
 _NAMES = {"ev", "ts", "run", "task", "status", "host", "by", "class", "fp", "base", "head", "id"}
-_MIN_SECRET = 8  # characters
 _TOKENS = ("in", "out", "cache_read", "cache_write")
 
 
@@ -63,7 +62,8 @@ def encode_event(event: Event) -> bytes:
 
 def mask_event(event: Event) -> Event:
     """Return an event without secrets in its strings, except for names."""
-    return {name: _mask_value(value, name) for name, value in event.items()}
+    masked: Event = mask_tree(event, _NAMES)
+    return masked
 
 
 def get_mapping(event: Event, key: str) -> Event:
@@ -123,16 +123,6 @@ def describe_outcome(event: Event) -> str:
         if type(count) is int and count > 0
     ]
     return get_outcome(event) + "".join(known)
-
-
-def _mask_value(value: Any, key: str = "") -> Any:
-    if isinstance(value, str):
-        return value if key in _NAMES or len(value) < _MIN_SECRET else mask_text(value)
-    if isinstance(value, dict):
-        return {name: _mask_value(inner, name) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_mask_value(inner) for inner in value]
-    return value
 
 
 def _limit_value(value: Any, limits: dict[tuple[str, ...], int], path: tuple[str, ...] = ()) -> Any:

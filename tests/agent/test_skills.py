@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -8,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.agent.definition_files import DefinitionFolder
 from cub.agent.skill_invocation import find_invocation, write_instructions
 from cub.agent.skills import MAX_DESCRIPTION_TOKENS, Skill, SkillSet, load_skills
 from cub.edit.plan import PlanWarning
-from cub.errors import UsageError
+from cub.errors import CubError, UsageError
+from cub.project.config_layers import ConfigValue
 from cub.tokens import estimate_tokens
 from tests.context.places import make_reader
 
 TEXT = "Do it well.\n"
+UNSET = ConfigValue("code.skill_dirs", [])
 
 
 def write_skill(description: str = "Reviews.", **fields: str) -> str:
@@ -26,10 +28,12 @@ def write_skill(description: str = "Reviews.", **fields: str) -> str:
 
 
 def load(
-    tmp_path: Path, files: dict[str, str], *folders: DefinitionFolder, start: str = ""
+    tmp_path: Path, files: dict[str, str], *folders: Path, start: str = ""
 ) -> tuple[SkillSet, list[PlanWarning]]:
     reader = make_reader(tmp_path, files, start)
-    return load_skills(reader, folders), reader.warnings
+    names = [path.as_posix() for path in folders]
+    setting = ConfigValue("code.skill_dirs", names, "user", "config.yaml:3")
+    return load_skills(reader, setting), reader.warnings
 
 
 def load_one(tmp_path: Path, text: str, folder: str = "review") -> tuple[Skill, list[str]]:
@@ -53,7 +57,7 @@ def test_later_folders_win_on_a_name(tmp_path: Path) -> None:
     shared = {f"{place}/shared/SKILL.md": write_skill(place) for place in places}
     for last in range(1, len(places) + 1):
         folder = tmp_path / str(last)
-        extra = [DefinitionFolder(folder / "elsewhere", setting="here:1")] * (last == len(places))
+        extra = [folder / "elsewhere"] * (last == len(places))
         some = {k: v for k, v in shared.items() if k.rpartition("/shared")[0] in places[:last]}
         loaded, warnings = load(folder, {**files, **some}, *extra, start="api")
         assert loaded.skills["shared"].description == places[last - 1]
@@ -255,7 +259,7 @@ def test_what_is_odd_is_read_with_a_warning(
 ) -> None:
     reader = make_reader(tmp_path, {"proj/.claude/skills/x/SKILL.md": ""})
     (reader.root / ".claude/skills/x/SKILL.md").write_bytes(text.encode(encoding))
-    assert list(load_skills(reader).skills) == ["x"]
+    assert list(load_skills(reader, UNSET).skills) == ["x"]
     assert [warning.message for warning in reader.warnings] == [expected] * bool(expected)
 
 
@@ -268,7 +272,7 @@ def test_skills_may_be_in_groups_but_not_in_each_other(tmp_path: Path) -> None:
         "proj/.claude/skills/a/b/c/SKILL.md": TEXT,
         "home/team/one/SKILL.md": TEXT,
     }
-    single = DefinitionFolder(tmp_path / "home/team/one", setting="here:1")  # is a skill itself
+    single = tmp_path / "home/team/one"  # is a skill itself
     loaded, _ = load(tmp_path, files, single)
     assert sorted(loaded.skills) == ["forms", "one", "pdf"]
 
@@ -300,7 +304,7 @@ def test_links_of_a_project_stay_in_it(tmp_path: Path) -> None:
     (own / "single").mkdir()
     (own / "single/SKILL.md").symlink_to(tmp_path / "home/private/SKILL.md")
     (users / "mine").symlink_to(tmp_path / "home/.agents/skills/mine")
-    loaded, warnings = load_skills(reader), reader.warnings
+    loaded, warnings = load_skills(reader, UNSET), reader.warnings
     assert sorted(loaded.skills) == ["linked", "mine", "ours"]
     assert loaded.skills["linked"].folder == reader.root / ".agents/skills/ours"
     places = {warning.path.removeprefix(".claude/skills/") for warning in warnings}
@@ -311,11 +315,11 @@ def test_a_home_folder_that_is_the_project_keeps_its_links(tmp_path: Path) -> No
     reader = make_reader(tmp_path, {"shared/x/SKILL.md": TEXT, "proj/.claude/skills/y": ""})
     reader.home = reader.root
     (reader.root / ".claude/skills/x").symlink_to(tmp_path / "shared/x")
-    assert list(load_skills(reader).skills) == ["x"]
+    assert list(load_skills(reader, UNSET).skills) == ["x"]
 
 
 def test_a_configured_folder_that_is_missing_is_a_warning(tmp_path: Path) -> None:
-    _, warnings = load(tmp_path, {}, DefinitionFolder(tmp_path / "none", setting="config.yaml:3"))
+    _, warnings = load(tmp_path, {}, tmp_path / "none")
     assert [(w.path, "no such directory" in w.message) for w in warnings] == [
         ("config.yaml:3", True)
     ]
@@ -443,3 +447,61 @@ def test_an_unknown_command_has_near_misses(tmp_path: Path) -> None:
     assert caught.value.hint.startswith("Put a space")
     with pytest.raises(UsageError, match="/hidden is not for users"):
         find_invocation(skills, "/hidden")
+
+
+def test_directories_of_both_settings_are_read_in_their_order(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    files = {
+        "shared/a/SKILL.md": "shared",
+        "home/mine/a/SKILL.md": "mine",
+        "home/mine/b/SKILL.md": "mine",
+        "proj/api/near/c/SKILL.md": "near",
+        "proj/api/near/b/SKILL.md": "near",
+        "proj/team/c/SKILL.md": "team",
+        "home/.claude/settings.json": json.dumps({
+            "skillDirs": [str(shared), "~/mine", "near", "C:\\company\\prompts"]
+        }),
+    }  # fmt: skip
+    reader = make_reader(tmp_path, files, "api")
+    setting = ConfigValue("code.skill_dirs", ["team"], "user", "~/config.yaml:2", ("c.yaml:3",))
+    skills = load_skills(reader, setting).skills
+    assert {name: skill.instructions for name, skill in skills.items()} == {
+        "a": "mine", "b": "near", "c": "team",
+    }  # fmt: skip
+    (warning,) = reader.warnings
+    assert warning.location == "~/.claude/settings.json:1"
+    assert "no such directory" in warning.message
+
+
+@pytest.mark.parametrize("value", ['"one"', "[1]", "{}"])
+def test_a_wrong_value_in_the_settings_is_a_warning(tmp_path: Path, value: str) -> None:
+    text = f'{{\n  // ours\n  "skillDirs": {value}\n}}\n'
+    reader = make_reader(tmp_path, {"home/.claude/settings.json": text})
+    assert load_skills(reader, UNSET).skills == {}
+    (warning,) = reader.warnings
+    assert warning.location == "~/.claude/settings.json:3"
+    assert warning.message == "skillDirs is not a list of strings; it is ignored"
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"env": {}}'])
+def test_settings_without_directories_are_fine(tmp_path: Path, text: str) -> None:
+    reader = make_reader(tmp_path, {"home/.claude/settings.json": text})
+    assert load_skills(reader, UNSET).skills == {}
+    assert reader.warnings == []
+
+
+def test_settings_that_are_not_json_are_an_error_with_its_place(tmp_path: Path) -> None:
+    reader = make_reader(tmp_path, {"home/.claude/settings.json": '{\n"a"\n}'})
+    with pytest.raises(CubError, match=r"~/\.claude/settings\.json:"):
+        load_skills(reader, UNSET)
+
+
+@pytest.mark.parametrize("origin", ["project", "profile"])
+def test_a_project_names_only_directories_in_it(tmp_path: Path, origin: str) -> None:
+    files = {"proj/team/x/SKILL.md": "ours", "home/private/y/SKILL.md": "secret"}
+    reader = make_reader(tmp_path, files)
+    setting = ConfigValue("code.skill_dirs", ["team", "~/private"], origin, ".cub/config.yaml:2")  # type: ignore[arg-type]
+    assert list(load_skills(reader, setting).skills) == ["x"]
+    (warning,) = reader.warnings
+    assert "leads out of the project" in warning.message
+    assert "config.yaml" in warning.hint

@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from cub.agent import agent_definitions, retries
+from cub.agent import agent_types, retries
 from cub.agent.conversation import ReasoningBlock, ToolCall, ToolResult
 from cub.agent.events import (
     CacheStatistics,
@@ -175,7 +175,7 @@ def test_the_modes_are_those_of_the_code() -> None:
         f"the first {MAX_OWN_TEXT:,} characters",
         f"the first {MAX_DESCRIPTION_CHARS} characters of the description of each skill",
         f"in up to {MAX_DESCRIPTION_TOKENS:,} tokens",
-        f"choose a type; the first {agent_definitions.MAX_DESCRIPTION_CHARS} characters",
+        f"choose a type; the first {agent_types.MAX_DESCRIPTION_CHARS} characters",
         f"older than the last {RECENT_RESULTS} and longer than {MAX_OLD_RESULT:,} characters",
         f"the last {RECENT_MESSAGES} messages",
     ],

@@ -200,9 +200,9 @@ STORE = list_mutations(
                 "    if len(encode_record(limited)) >= MAX_LINE:\n        limited = {k: v for",
                 "    if len(encode_record(limited)) >= 2 * MAX_LINE:\n        limited = {k: v for",
             ),
-            "secrets in lists of an event are not masked": (
-                "return [_mask_value(inner) for inner in value]",
-                "return list(value)",
+            "secrets of an event are not masked": (
+                "masked: Event = mask_tree(event, _NAMES)",
+                "masked: Event = dict(event)",
             ),
         },
     },

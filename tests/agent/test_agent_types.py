@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cub.agent.agent_definitions import MAX_DESCRIPTION_CHARS, load_agent_types
-from cub.agent.agent_types import AgentType
+from cub.agent.agent_types import MAX_DESCRIPTION_CHARS, AgentType, load_agent_types
 from tests.context.places import make_reader
 
 
