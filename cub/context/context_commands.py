@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from signal import strsignal
 from typing import Any, Literal, NamedTuple
 
 from cub.checks.terminal_text import to_plain_text
@@ -93,7 +94,10 @@ class CommandOutput(NamedTuple):
     @property
     def exit_code(self) -> int | None:
         """Return the exit code, minus a signal's number; None if it was stopped or not started."""
-        return _get_exit_code(self.result)
+        result = self.result
+        if result.cause:
+            return None
+        return -result.signal if result.signal else result.exit_code
 
     @property
     def failure(self) -> str:
@@ -120,16 +124,11 @@ def describe_failure(result: ProcessResult, timeout: float) -> str:
         return f"could not be started: {result.start_error}"
     if result.cause == "wall":
         return f"timed out after {timeout:g} seconds"
-    code = _get_exit_code(result)
-    if code is None:
-        return "was stopped"
-    return f"exited with code {code}" if code else ""
-
-
-def _get_exit_code(result: ProcessResult) -> int | None:
     if result.cause:
-        return None
-    return -result.signal if result.signal else result.exit_code
+        return "was stopped"
+    if result.signal:
+        return f"was ended by signal {result.signal} ({strsignal(result.signal)})"
+    return f"exited with code {result.exit_code}" if result.exit_code else ""
 
 
 class CommandEnvironment(NamedTuple):

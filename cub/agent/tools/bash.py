@@ -46,13 +46,14 @@ class BashArguments(NamedTuple):
     timeout: Annotated[
         int, f"Seconds until it is ended, at most {MAX_SECONDS}.", "timeout_seconds"
     ] = 120
-    description: Annotated[str, "What the command does, in a few words."] = ""
+    description: Annotated[str, "What the command does, in a few words.", "explanation"] = ""
+    timeout_ms: Annotated[int, UNLISTED] = 0
     run_in_background: Annotated[bool, UNLISTED] = False
 
 
 def run_shell_command(arguments: BashArguments, context: ToolContext) -> ToolOutput:
     """Run a command to its end; one that fails has a result, too. Raises ToolError, CubError."""
-    seconds = _read_timeout(arguments.timeout)
+    seconds = _read_timeout(-(-arguments.timeout_ms // 1000) or arguments.timeout)
     if arguments.run_in_background:
         hint = "start it with `&`, use it, and stop it in one call"
         raise ToolError("a command can't go on in the background after its call", hint=hint)

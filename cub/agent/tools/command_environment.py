@@ -18,15 +18,16 @@ _UNATTENDED = {
     "PAGER": "cat", "GIT_PAGER": "cat", "MANPAGER": "cat",
     "TERM": "dumb",
     "GIT_TERMINAL_PROMPT": "0",
+    "SSH_ASKPASS_REQUIRE": "never",
     "DEBIAN_FRONTEND": "noninteractive",
     "PIP_NO_INPUT": "1",
 }  # fmt: skip
-_TERMINAL = "GPG_TTY"  # the person's own, on which gpg would ask for a passphrase
+_ASKS = ("GPG_TTY", "SSH_ASKPASS")  # where gpg, ssh, and git would ask for a passphrase
 
 
 def make_command_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a command: without secrets, and with nothing that waits."""
-    own = {name: value for name, value in remove_secrets(environ).items() if name != _TERMINAL}
+    own = {name: value for name, value in remove_secrets(environ).items() if name not in _ASKS}
     others = {name: "false" for name in own if name.endswith("EDITOR")}
     pagers = {name: "cat" for name in own if name.endswith("PAGER")}
     return {**own, **others, **pagers, **_UNATTENDED}

@@ -17,9 +17,12 @@ class EditArguments(NamedTuple):
 
     file_path: Annotated[str, "The file to change.", *FILE_NAMES]
     old_string: Annotated[
-        str, "The exact text to replace, without line numbers.", "old_str", "old_text", "old"
+        str, "The exact text to replace, without line numbers.",
+        "old_str", "old_text", "old", "search", "find",
+    ]  # fmt: skip
+    new_string: Annotated[
+        str, "The text that replaces it.", "new_str", "new_text", "new", "replace", "replacement"
     ]
-    new_string: Annotated[str, "The text that replaces it.", "new_str", "new_text", "new"]
     replace_all: Annotated[bool, "Replace every occurrence instead of the only one."] = False
 
 

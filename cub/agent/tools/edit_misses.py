@@ -16,7 +16,8 @@ _READ_AGAIN = "use Read to see the file as it is now"
 _MAX_BYTES = 4_000_000  # of a file in which the nearest place is looked for
 _MAX_LINES = 2_000  # that are compared by their characters
 _MAX_SHOWN = 200
-_LINE_NUMBER = re.compile(r"^ *\d+(?:\t|→)", re.MULTILINE)
+# As Read and Grep show them, and other agents.
+_LINE_NUMBER = re.compile(r"^ *(?:[^\s:]+[:-])?L?\d+(?:\t|→|: ?|-| \| )", re.MULTILINE)
 _ESCAPE = re.compile(r"\\([nt\"'\\])")
 _ESCAPED = {"n": "\n", "t": "\t"}
 _UNUSUAL = re.compile("[^\0-\x7f]+")
@@ -46,7 +47,9 @@ def explain_miss(data: bytes, old: str) -> str:
 def _find_other_form(text: str, old: str) -> str:
     """Return why a string is not in a text that has it in another form; "" if it has not."""
     if (plain := _LINE_NUMBER.sub("", old)) != old and plain in text:
-        return "leave out the line numbers that Read shows, and the tab after each"
+        return "leave out the line numbers that Read and Grep show, and what is around each"
+    if old.strip("\n") in text:
+        return "the file has no such line break before it or after it: send only the lines"
     if _ESCAPE.sub(lambda match: _ESCAPED.get(match[1], match[1]), old) in text:
         return "it has backslashes where the file has line breaks, tabs or quotes: send those"
     if old.replace("\n", "\\n") in text:
@@ -132,9 +135,11 @@ def _describe_nearest(lines: Sequence[str], sought: Sequence[str]) -> str:
     starts = Counter(at - wanted[line] for at, line in enumerate(stripped) if line in wanted)
     for start, _ in starts.most_common(1):
         for at, old in enumerate(sought, start):
-            line = lines[at] if 0 <= at < len(lines) else ""
-            if line != old:
-                return f"the nearest place differs: {_compare(at + 1, line, old)}"
+            if not 0 <= at < len(lines):
+                edge = "before its first line" if at < 0 else "after its last line"
+                return f"the file has nothing {edge}, and old_string has {_show(old)} there"
+            if lines[at] != old:
+                return f"the nearest place differs: {_compare(at + 1, lines[at], old)}"
     longest = max(sought, key=len).strip()[:_MAX_SHOWN]
     candidates = islice(dict.fromkeys(stripped), _MAX_LINES)
     for similar in get_close_matches(longest, candidates, 1):

@@ -23,7 +23,11 @@ class GlobArguments(NamedTuple):
     """Hold a pattern, and the folder that it is relative to."""
 
     pattern: Annotated[
-        str, "Such as `*.md`, `src/**/*.{ts,tsx}` or `**/test_*.py`.", "glob", "query"
+        str,
+        "Such as `*.md`, `src/**/*.{ts,tsx}` or `**/test_*.py`.",
+        "glob",
+        "query",
+        "glob_pattern",
     ]
     path: Annotated[str, "The directory to search in.", *FOLDER_NAMES] = "."
 

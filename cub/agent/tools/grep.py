@@ -33,8 +33,9 @@ class GrepArguments(NamedTuple):
     ]
     path: Annotated[str, "The directory or file to search.", *FOLDER_NAMES, *FILE_NAMES] = "."
     glob: Annotated[
-        str, "Only files like this, such as `*.py` or `src/**/*.{ts,tsx}`.", "include"
-    ] = ""
+        str, "Only files like this, such as `*.py` or `src/**/*.{ts,tsx}`.",
+        "include", "include_pattern", "file_pattern",
+    ] = ""  # fmt: skip
     type: Annotated[str, "Only files of a language, such as py, js, ts, rust or go."] = ""
     output_mode: Annotated[
         _OutputMode, "Show the paths of files, lines, or how many lines of each file match."

@@ -16,7 +16,7 @@ from typing import Annotated, NamedTuple
 from cub.agent.conversation import ImageBlock
 from cub.agent.tools.file_text import FileText, decode_file
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
-from cub.agent.tools.tool_arguments import FILE_NAMES, ToolError
+from cub.agent.tools.tool_arguments import FILE_NAMES, UNLISTED, ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS, cut_line, join_bounded, quote_name
 from cub.files.read_files import describe_file_type, open_regular_file
 from cub.text import join_first, suggest_similar
@@ -34,8 +34,9 @@ class ReadArguments(NamedTuple):
     """Name the file, and the lines of it."""
 
     file_path: Annotated[str, "The file to read.", *FILE_NAMES]
-    offset: Annotated[int, "The first line to show, counted from 1.", "start_line"] = 1
+    offset: Annotated[int, "The first line to show, counted from 1.", "start_line", "start"] = 1
     limit: Annotated[int, "How many lines to show at most.", "max_lines"] = _DEFAULT_LIMIT
+    end_line: Annotated[int, UNLISTED, "end"] = 0
 
 
 def read_text_or_image(arguments: ReadArguments, context: ToolContext) -> ToolOutput:
@@ -45,6 +46,8 @@ def read_text_or_image(arguments: ReadArguments, context: ToolContext) -> ToolOu
     """
     if arguments.offset < 0 or arguments.limit < 1:
         raise ToolError("offset and limit are at least 1")
+    if arguments.end_line and arguments.end_line < arguments.offset:
+        raise ToolError("end_line is before start_line")
     path = context.resolve_path(arguments.file_path)
     name = quote_name(context.describe_path(path))
     data = _read_bytes(path, name)
@@ -120,7 +123,7 @@ def _show_lines(file_text: FileText, arguments: ReadArguments, name: str) -> str
         return f"{name} is empty."
     count = data.count(b"\n") + (not data.endswith(b"\n"))
     first = arguments.offset or 1  # some models count from 0 where they want the beginning
-    last = min(first + arguments.limit - 1, count)
+    last = min(first + arguments.limit - 1, arguments.end_line or count, count)
     if first > count:
         raise ToolError(f"{name} has {count:,} lines: there is no line {first:,}")
     cut = f"… cut at {MAX_RESULT_CHARS:,} characters: read on with offset and limit"

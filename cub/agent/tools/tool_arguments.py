@@ -28,7 +28,7 @@ _TYPE_NAMES = {str: "string", int: "integer", bool: "boolean"}
 _SHORT = 2  # `-A` is not `a`
 _FLAGS = {"true": True, "false": False}
 FILE_NAMES = ("file_path", "path", "file", "filename", "absolute_path", "target_file")
-FOLDER_NAMES = ("directory", "dir", "folder", "dir_path")
+FOLDER_NAMES = ("directory", "dir", "folder", "dir_path", "target_directory")
 UNLISTED = ""  # describes an argument that is understood, but not in the schema
 
 

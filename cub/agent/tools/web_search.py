@@ -23,8 +23,10 @@ Search the web. Returns a numbered list: title, address and a few words of each 
 class WebSearchArguments(NamedTuple):
     """Hold what to search for."""
 
-    query: Annotated[str, "What to search for.", "q", "search_query"]
-    limit: Annotated[int, f"How many results you want, at most {MAX_RESULTS}.", "num_results"] = 10
+    query: Annotated[str, "What to search for.", "q", "search_query", "search_term"]
+    limit: Annotated[
+        int, f"How many results you want, at most {MAX_RESULTS}.", "num_results", "count"
+    ] = 10
 
 
 def search_web(arguments: WebSearchArguments, context: ToolContext) -> ToolOutput:

@@ -41,7 +41,7 @@ def test_the_exit_code_comes_before_the_output(context: ToolContext) -> None:
 
 def test_a_command_that_fails_has_a_result(context: ToolContext) -> None:
     assert run(context, "echo no >&2; exit 3") == "The command exited with code 3.\nno"
-    assert run(context, "kill -9 $$").startswith("The command exited with code -9.")
+    assert run(context, "kill -9 $$").startswith("The command was ended by signal 9 (Killed).")
 
 
 def test_stdout_and_stderr_keep_their_order(context: ToolContext) -> None:
@@ -171,6 +171,11 @@ def test_git_asks_for_no_name_and_no_password(context: ToolContext) -> None:
 @pytest.mark.parametrize(("timeout", "seconds"), [(10_000, 10), (120_000, 120), (600_000, 600)])
 def test_a_timeout_that_can_only_be_in_milliseconds_is(timeout: int, seconds: int) -> None:
     assert _read_timeout(timeout) == seconds
+
+
+def test_a_timeout_may_say_that_it_is_in_milliseconds(context: ToolContext) -> None:
+    execute = BASH.bind({"command": "echo $$; exec sleep 60", "timeoutMs": 300})
+    assert execute(context).text.startswith("The command timed out after 1 seconds.")
 
 
 @pytest.mark.parametrize("timeout", [0, -1, 601, 3600, 601_000])

@@ -38,10 +38,11 @@ def test_variables_of_a_terminal_do_not_reach_a_command() -> None:
     environ = {
         "HGEDITOR": "vim", "KUBE_EDITOR": "vim", "SYSTEMD_PAGER": "less", "GPG_TTY": "/dev/pts/1",
         "EDITOR": "vim", "PAGER": "less", "TERM": "xterm", "LANG": "C", "GIT_TERMINAL_PROMPT": "1",
-        "GITHUB_TOKEN": "abc",
+        "GITHUB_TOKEN": "abc", "SSH_ASKPASS": "/usr/bin/ask", "SSH_ASKPASS_REQUIRE": "force",
     }  # fmt: skip
     made = make_command_environment(environ)
     assert {name: made[name] for name in environ if name in made} == {
         "HGEDITOR": "false", "KUBE_EDITOR": "false", "SYSTEMD_PAGER": "cat",
         "EDITOR": "false", "PAGER": "cat", "TERM": "dumb", "LANG": "C", "GIT_TERMINAL_PROMPT": "0",
+        "SSH_ASKPASS_REQUIRE": "never",
     }  # fmt: skip

@@ -32,6 +32,14 @@ def test_offset_and_limit_choose_lines_and_the_rest_is_counted(tmp_path: Path) -
     assert read(tmp_path, b"a\nb\n", offset=0) == "1\ta\n2\tb"
 
 
+def test_a_model_may_name_the_last_line(tmp_path: Path) -> None:
+    text = read(tmp_path, b"a\nb\nc\nd\n", start_line=2, end_line=3)
+    assert text == "2\tb\n3\tc\n… 1 more lines: read on with offset 4"
+    assert read(tmp_path, b"a\nb\n", start_line=2, end_line=9) == "2\tb"
+    with pytest.raises(ToolError, match="end_line is before start_line"):
+        read(tmp_path, b"a\nb\n", start_line=2, end_line=1)
+
+
 def test_two_thousand_lines_are_shown_by_default(tmp_path: Path) -> None:
     lines = read(tmp_path, b"x\n" * 2_001).split("\n")
     assert lines[1_999:] == ["2000\tx", "… 1 more lines: read on with offset 2001"]
