@@ -241,7 +241,8 @@ class AgentSession:
         """Have the model go on after a reply that was cut; return an end after too many of them."""
         self._cut_replies += 1
         if self._cut_replies > MAX_CUT_REPLIES:
-            message = f"{self._cut_replies} replies were cut at the limit of their length"
+            limit = f"{self.window.reply_limit:,} tokens"
+            message = f"{self._cut_replies} replies were cut at {limit}; see code.max_output_tokens"
             return SessionEnd("max_tokens", text, message)
         if not (turn.calls and turn.calls[-1].fault):  # its result says that it was cut
             limit = f"{self.window.reply_limit:,} tokens"

@@ -33,11 +33,13 @@ class RepetitionCounter:
 
         Return what the model should be told, mostly "".
         """
-        for call, result in zip(calls, results, strict=True):
-            text = repr((call.name, call.arguments, result.text))
-            digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
+        keys = {
+            (call.name, _compute_digest(call, result)): None  # one reply may have it several times
+            for call, result in zip(calls, results, strict=True)
+        }
+        for name, digest in keys:
             if digest in self._known and seconds < WAIT_SECONDS:
-                self._repeats[call.name, digest] += 1
+                self._repeats[name, digest] += 1
             else:
                 self._known.add(digest)
                 self._repeats.clear()
@@ -67,3 +69,8 @@ class RepetitionCounter:
         for (name, _), again in self._repeats.most_common(1):
             return name, again + 1
         return "", 0
+
+
+def _compute_digest(call: ToolCall, result: ToolResult) -> bytes:
+    text = repr((call.name, call.arguments, result.text))
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()

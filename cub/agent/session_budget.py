@@ -44,10 +44,10 @@ class SessionBudget:
     def explain_excess(self) -> str:
         """Return that a limit is reached, here or above; "" if there is none or it is not.
 
-        What has no known price may cost anything.
+        A reply without a known price, or without its tokens, may cost anything.
         """
         if self.max_usd is not None and self.usd is None:
-            return f"stopped: a model has no known price, so ${self.max_usd} can't be kept"
+            return f"stopped: the cost of a reply is not known, so ${self.max_usd} can't be kept"
         if self.max_usd is not None and self.usd is not None and self.usd >= self.max_usd:
             return f"stopped at ${self.usd:.4f} of ${self.max_usd}"
         return self.parent.explain_excess() if self.parent else ""

@@ -110,7 +110,7 @@ def test_after_too_many_replies_that_are_cut_the_session_ends(tmp_path: Path) ->
     model = FakeModel(*[say("more ", CUT)] * 9)
     end = get_end(work(make_session(make_toolbox(tmp_path, [READ]), model)))
     assert (end.reason, end.text) == ("max_tokens", "more " * 4)
-    assert end.message == "4 replies were cut at the limit of their length"
+    assert end.message == "4 replies were cut at 1,000 tokens; see code.max_output_tokens"
     assert len(model.requests) == MAX_CUT_REPLIES + 1
 
 

@@ -70,3 +70,11 @@ def test_forgotten_calls_are_new() -> None:
     counter.clear()
     assert [play(counter, ("a", "x")) for _ in range(2)] == ["", ""]
     assert not counter.explain_end()
+
+
+def test_a_call_that_one_reply_has_several_times_counts_once() -> None:
+    """The model can't have been told in between."""
+    counter = RepetitionCounter()
+    told = [play(counter, *[("ls", "x")] * 6) for _ in range(3)]
+    assert [bool(note) for note in told] == [False, False, True]
+    assert not counter.explain_end()

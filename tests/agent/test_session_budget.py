@@ -28,7 +28,7 @@ def test_an_unknown_price_of_a_child_makes_the_whole_unknown() -> None:
     assert session.usd is None
     assert session.usage == TokenUsage(20)
     assert session.explain_excess() == (
-        "stopped: a model has no known price, so $1.0 can't be kept"
+        "stopped: the cost of a reply is not known, so $1.0 can't be kept"
     )
     assert SessionBudget(usd=None).explain_excess() == ""
 

@@ -55,7 +55,7 @@ def test_characters_that_look_alike_are_named(text: str, old: str, hint: str) ->
         (CODE, "2 |     if x:\n3 |         go(x)", "leave out the line numbers"),
         ("a\nb", "b\n", "the file has no such line break before it or after it"),
         ("ab\ncd\n", "...\nab\ncd", "the file has nothing before its first line, and old_string"),
-        ("ab\ncd", "ab\ncd\nef", "the file has nothing after its last line, and old_string has 'ef'"),
+        ("ab\ncd", "ab\ncd\nef", "the file has nothing after its last line, and old_string has"),
         ('a = "x"\nb\n', 'a = \\"x\\"\\nb', "it has backslashes where the file has line breaks"),
         ('print("a\\nb")\n', 'print("a\nb")', "it has line breaks where the file has a backslash"),
         ("a && b < c", "a &amp;&amp; b &lt; c", "it has entities such as &lt;"),
