@@ -81,7 +81,7 @@ class AnthropicModel(ServiceModel):
         usage: dict[str, Any] = {}
         block: dict[str, Any] = {}
         pieces: dict[str, list[str]] = {}
-        held: list[ToolCall] = []  # a call without arguments, until it shows whether it was cut
+        held: list[ToolCall] = []  # a call, until it shows whether it was cut
         stop_reason, has_calls = "", False
         for event in events:
             kind = get_text(event, "type")
@@ -96,8 +96,7 @@ class AnthropicModel(ServiceModel):
                 if block.get("type") == "tool_use":
                     text = get_text(block, "partial_json") or json.dumps(block.get("input") or {})
                     call = make_tool_call(get_text(block, "id"), get_text(block, "name"), text)
-                    has_calls, held = True, [] if call.arguments else [call]
-                    yield from [call] if call.arguments else []
+                    has_calls, held = True, [call]
                 elif block.get("type") in _THINKING:
                     yield ReasoningBlock(self.name, get_text(block, "thinking"), block)
             elif kind == "message_start":

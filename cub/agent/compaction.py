@@ -111,8 +111,8 @@ class Compactor:
             if turn.is_cancelled:
                 return messages, None
             usd = self.budget.add_usage(model.name, turn.end.usage) if turn.end else None
-            if turn.end and turn.text.strip():
-                shorter = replace_old_messages(messages, prompt, turn.text)
+            if turn.end and turn.reply.text.strip():
+                shorter = replace_old_messages(messages, prompt, turn.reply.text)
                 self.toolbox.forget_results()
                 event = self._measure_removal(messages, shorter)
                 yield event._replace(kind="auto", usage=turn.end.usage, usd=usd)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,7 +13,6 @@ from cub.agent.conversation import (
     Message,
     ReasoningBlock,
     TextBlock,
-    ToolCall,
     ToolResult,
     count_same,
 )
@@ -151,21 +150,14 @@ class ContextWindow:
 
 
 def _count_block(block: Block) -> int:
-    if isinstance(block, ToolResult):
-        return sum(map(_count_block, block.content))
-    return (
-        _IMAGE_TOKENS
-        if isinstance(block, ImageBlock)
-        else sum(map(estimate_tokens, _iter_texts(block)))
-    )
-
-
-def _iter_texts(block: Block) -> Iterator[str]:
     match block:
+        case ImageBlock():
+            return _IMAGE_TOKENS
+        case ToolResult():
+            return sum(map(_count_block, block.content))
         case TextBlock():
-            yield block.text
+            return estimate_tokens(block.text)
         case ReasoningBlock():
-            yield json.dumps(block.data, ensure_ascii=False)
-        case ToolCall():
-            yield f"{block.name} {json.dumps(block.arguments, ensure_ascii=False)}"
-            yield json.dumps(dict(block.extra)) if block.extra else ""
+            return estimate_tokens(json.dumps(block.data, ensure_ascii=False))
+    values = [block.name, block.arguments, dict(block.extra)]
+    return estimate_tokens(json.dumps(values, ensure_ascii=False))

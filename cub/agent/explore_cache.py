@@ -35,14 +35,6 @@ class CacheKey(NamedTuple):
     signature: tuple[int, ...] | None
 
 
-class _Entry(NamedTuple):
-    """Hold a result, its key, and when it was stored."""
-
-    key: CacheKey
-    output: ToolOutput
-    stored_at: float
-
-
 @dataclass(slots=True)
 class ExploreCache:
     """Hold the results that were used last. One thread uses it: the one that starts the tools.
@@ -54,7 +46,8 @@ class ExploreCache:
     ttl: float = TTL_SECONDS
     is_enabled: bool = True
     clock: Callable[[], float] = time.monotonic
-    _entries: OrderedDict[str, _Entry] = field(default_factory=OrderedDict)  # by calls
+    # Each with when it was stored.
+    _entries: OrderedDict[CacheKey, tuple[ToolOutput, float]] = field(default_factory=OrderedDict)
     _counts: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -84,13 +77,13 @@ class ExploreCache:
         """Return what the same call returned, if a new one would return the same; else None."""
         if key is None:
             return None
-        entry = self._entries.get(key.call)
-        if entry and entry.key == key and not self._is_expired(entry):
+        output, stored_at = self._entries.get(key, (None, 0.0))
+        if output and (key.signature or self.clock() - stored_at < self.ttl):
             self._counts["hits"] += 1
-            self._entries.move_to_end(key.call)
-            return entry.output
+            self._entries.move_to_end(key)
+            return output
         self._counts["misses"] += 1
-        self._drop_all(lambda other: other is entry)
+        self._drop_all(lambda other: other.call == key.call)
         return None
 
     def store_output(self, key: CacheKey | None, output: ToolOutput) -> None:
@@ -100,8 +93,7 @@ class ExploreCache:
         """
         if key is None or output.images:
             return
-        self._entries[key.call] = _Entry(key, output, self.clock())
-        self._entries.move_to_end(key.call)
+        self._entries[key] = output, self.clock()
         while len(self._entries) > self.max_entries:
             self._entries.popitem(last=False)
             self._counts["evictions"] += 1
@@ -111,11 +103,7 @@ class ExploreCache:
         if path.name == ".gitignore":  # searches may find other files now
             self.invalidate_all()
         self._drop_all(
-            lambda entry: (
-                entry.key.path == path
-                if entry.key.signature
-                else path.is_relative_to(entry.key.path)
-            )
+            lambda key: key.path == path if key.signature else path.is_relative_to(key.path)
         )
 
     def invalidate_all(self) -> None:
@@ -126,10 +114,7 @@ class ExploreCache:
         """Drop everything: the model no longer has the results before it."""
         self._entries.clear()
 
-    def _is_expired(self, entry: _Entry) -> bool:
-        return entry.key.signature is None and self.clock() - entry.stored_at >= self.ttl
-
-    def _drop_all(self, depends: Callable[[_Entry], bool]) -> None:
-        for entry in [entry for entry in self._entries.values() if depends(entry)]:
-            del self._entries[entry.key.call]
+    def _drop_all(self, depends: Callable[[CacheKey], bool]) -> None:
+        for key in [key for key in self._entries if depends(key)]:
+            del self._entries[key]
             self._counts["invalidations"] += 1

@@ -131,7 +131,7 @@ class AgentSession:
             if self.toolbox.context.stop.is_requested:
                 return SessionEnd("cancelled", text, "cancelled")
             turn = yield from self._run_fitting_turn(number)
-            text = (text if self._cut_replies else "") + turn.text or text
+            text = (text if self._cut_replies else "") + turn.reply.text or text
             if turn.is_cancelled:
                 return SessionEnd("cancelled", text, "cancelled")
             if end := self._find_end(turn, text):
@@ -165,12 +165,12 @@ class AgentSession:
         sent, limit = self.cutter.sent, self.window.reply_limit
         request = ModelRequest(self.system, sent, definitions, limit, ends)
         turn = yield from run_turn(self.model, request, self.toolbox, self.get_random)
-        reply, results = turn.messages
+        reply = turn.reply
         if turn.end:
             self.window.record_usage([*sent, reply], turn.end.usage)
-        bounded = bound_results(results, self.window.measure([*sent, reply]), self.window)
+        bounded = bound_results(turn.answer, self.window.measure([*sent, reply]), self.window)
         self.messages += repair_conversation([reply, bounded])
-        if note := self.repetition.count_calls(turn.calls, turn.results, turn.longest_call):
+        if note := self.repetition.count_calls(reply.calls, turn.answer.results, turn.longest_call):
             self.messages = add_user_text(self.messages, note)
         if turn.end:  # a turn is saved when its end is told
             usd = self.budget.add_usage(self.model.name, turn.end.usage, turns=1)
@@ -208,10 +208,10 @@ class AgentSession:
         if reason == "max_tokens":
             return self._go_on_after_cut(turn, text)
         self._cut_replies = 0
-        if turn.calls:
+        if turn.reply.calls:
             return None
-        message = "" if turn.text else "the model's reply was empty"
-        return SessionEnd("end_turn" if turn.text else "empty", text, message)
+        message = "" if turn.reply.text else "the model's reply was empty"
+        return SessionEnd("end_turn" if turn.reply.text else "empty", text, message)
 
     def _review_end(
         self, end: SessionEnd, rounds: Counter[int]
@@ -244,7 +244,7 @@ class AgentSession:
             limit = f"{self.window.reply_limit:,} tokens"
             message = f"{self._cut_replies} replies were cut at {limit}; see code.max_output_tokens"
             return SessionEnd("max_tokens", text, message)
-        if not (turn.calls and turn.calls[-1].fault):  # its result says that it was cut
+        if not (turn.reply.calls and turn.reply.calls[-1].fault):  # its result says that it was cut
             limit = f"{self.window.reply_limit:,} tokens"
             note = f"Your reply was cut at the limit of {limit}. Go on exactly where it stopped."
             self.messages = add_user_text(self.messages, note)

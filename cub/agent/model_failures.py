@@ -69,9 +69,9 @@ def check_answer(response: Response, endpoint: ModelEndpoint) -> None:
         content = response.read().decode("utf-8", "replace")
         raise explain_error(content, endpoint, response.status_code, response.headers)
     if "html" in response.headers.get("content-type", ""):
-        error = make_failure(endpoint, "answered with a web page", "", "request")
-        error.hint = _CHECK_ADDRESS
-        raise error
+        page = make_failure(endpoint, "answered with a web page", kind="request")
+        page.hint = _CHECK_ADDRESS
+        raise page
 
 
 def explain_error(

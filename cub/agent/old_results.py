@@ -59,7 +59,12 @@ class ResultCutter:
     def cut(
         self, messages: list[Message], window: ContextWindow, *, at_once: bool = False
     ) -> list[Message]:
-        """Return the messages with old results cut if that pays or has to be, else as they are."""
+        """Return the messages with old results cut if that pays or has to be, else as they are.
+
+        Large texts are replaced in all but the last three results, and others of the same message:
+        those of the last reply are not seen yet. The notice says how long a text was, as the design
+        document of the agent has it.
+        """
         start, recent = self._find_large_result(messages), _find_recent_results(messages)
         if start >= recent:
             return messages
@@ -76,16 +81,6 @@ class ResultCutter:
         start = min(self._uncuttable, count_same(messages, self.sent))
         numbers = range(start, len(messages))
         return next((n for n in numbers if _has_large_result(messages[n])), len(messages))
-
-
-def truncate_old_results(messages: Sequence[Message]) -> list[Message]:
-    """Return the messages with large texts in results replaced, but for the last three results.
-
-    All results of one message stay together: those of the last reply are not seen yet. The notice
-    says how long a text was, as the design document of the agent has it.
-    """
-    recent = _find_recent_results(messages)
-    return [*change_results(messages[:recent], _truncate_result), *messages[recent:]]
 
 
 def _find_recent_results(messages: Sequence[Message]) -> int:

@@ -18,7 +18,6 @@ from cub.agent.conversation import (
     ReasoningBlock,
     TextBlock,
     ToolCall,
-    ToolResult,
 )
 from cub.agent.events import ReplyText, RequestRetry
 from cub.agent.executor import CallBatch, CallEvent, Toolbox
@@ -42,32 +41,18 @@ _Step = Callable[[], Iterator[TurnEvent]]
 
 @dataclass(slots=True)
 class Turn:
-    """Hold what a turn has led to: the messages to add, and how the reply has ended.
+    """Hold what a turn has led to: the reply, the results of its calls, and how it has ended.
 
     `end` is None if the reply was cancelled or failed; `error` says why it failed. `longest_call`
     is in seconds.
     """
 
-    messages: list[Message] = field(default_factory=list)
-    end: ReplyEnd | None = None
-    error: ModelError | None = None
-    is_cancelled: bool = False
-    longest_call: float = 0.0
-
-    @property
-    def text(self) -> str:
-        """Return the text of the reply."""
-        return self.messages[0].text
-
-    @property
-    def calls(self) -> list[ToolCall]:
-        """Return the calls of the reply."""
-        return self.messages[0].calls
-
-    @property
-    def results(self) -> list[ToolResult]:
-        """Return the results of the calls, in their order."""
-        return self.messages[1].results
+    reply: Message
+    answer: Message
+    end: ReplyEnd | None
+    error: ModelError | None
+    is_cancelled: bool
+    longest_call: float
 
 
 def run_turn(
@@ -109,23 +94,24 @@ class _Reply:
     calls: CallBatch
     call_ids: set[str]
     is_open: bool = True  # whether more of it is wanted
-    _turn: Turn = field(default_factory=Turn)
+    _end: ReplyEnd | None = None
+    _error: ModelError | None = None
+    _is_cancelled: bool = False
     _pieces: list[str] = field(default_factory=list)
     _held: list[TextBlock | ReasoningBlock] = field(default_factory=list)  # void after a retry
     _blocks: list[Block] = field(default_factory=list)
 
     def cancel(self) -> Iterator[TurnEvent]:
         """End the reply because the user wants to stop; the rest of it is not wanted."""
-        self._turn.is_cancelled, self.is_open = True, False
+        self._is_cancelled, self.is_open = True, False
         yield from self._close_text()
         yield from self.calls.cancel()
 
     def make_turn(self) -> Turn:
-        """Return the turn, with a message of the model and one with all results."""
-        reply, results = Message("assistant", tuple(self._blocks)), self.calls.results
-        self._turn.messages = [reply, Message("user", results)]
-        self._turn.longest_call = self.calls.longest_call
-        return self._turn
+        """Return the turn, with all results."""
+        reply = Message("assistant", tuple(self._blocks))
+        answer, longest = Message("user", self.calls.results), self.calls.longest_call
+        return Turn(reply, answer, self._end, self._error, self._is_cancelled, longest)
 
     def add_event(self, event: ReplyEvent | RequestRetry) -> Iterator[TurnEvent]:
         """Add what has come from the model."""
@@ -151,7 +137,7 @@ class _Reply:
                 self._blocks.append(call)
                 yield from self.calls.add_call(call)
             case ReplyEnd():
-                self._turn.end = event
+                self._end = event
 
     def _identify(self, call: ToolCall) -> ToolCall:
         """Return a call with an id that no other one has: services refuse a conversation if not."""
@@ -167,7 +153,7 @@ class _Reply:
         if not self.is_open:
             return
         if isinstance(error, ModelError):
-            self._turn.error = error
+            self._error = error
         elif error:
             raise error
         self.is_open = False

@@ -15,10 +15,10 @@ from cub.agent.anthropic_model import AnthropicModel
 from cub.agent.context_window import ContextWindow, SessionLimits
 from cub.agent.conversation import Message, make_user_message
 from cub.agent.model import ModelEndpoint, ModelRequest
-from cub.agent.old_results import ResultCutter, truncate_old_results
+from cub.agent.old_results import ResultCutter
 from cub.json_values import JsonObject
 from cub.tokens import estimate_tokens
-from tests.agent.exchanges import make_turn
+from tests.agent.exchanges import cut_old_results, make_turn
 
 READ_PRICE, WRITE_PRICE = 0.1, 1.25
 _LOOKBACK = 20
@@ -68,7 +68,7 @@ class EachTurn(ResultCutter):
     """Cuts old results before each request."""
 
     def cut(self, messages: list[Message], *_: object, **__: object) -> list[Message]:
-        return truncate_old_results(messages)
+        return cut_old_results(messages)
 
 
 class NeverCut(ResultCutter):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cub.agent.context_window import ContextWindow, SessionLimits
 from cub.agent.conversation import Message, TextBlock, ToolCall, ToolResult, make_user_message
+from cub.agent.old_results import ResultCutter
 
 
 def make_turn(name: str, *texts: str) -> list[Message]:
@@ -22,6 +23,11 @@ def make_conversation(*sizes: int) -> list[Message]:
     """A prompt, and a turn with one call for each size of a result."""
     turns = (make_turn(f"{number}.", "x" * size) for number, size in enumerate(sizes))
     return [make_user_message("go"), *(message for turn in turns for message in turn)]
+
+
+def cut_old_results(messages: list[Message]) -> list[Message]:
+    """As above the threshold."""
+    return ResultCutter().cut(messages, make_window(), at_once=True)
 
 
 def list_results(messages: list[Message]) -> list[str]:

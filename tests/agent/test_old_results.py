@@ -21,14 +21,19 @@ from cub.agent.old_results import (
     ResultCutter,
     bound_results,
     shorten_result,
-    truncate_old_results,
 )
-from tests.agent.exchanges import list_results, make_conversation, make_turn, make_window
+from tests.agent.exchanges import (
+    cut_old_results,
+    list_results,
+    make_conversation,
+    make_turn,
+    make_window,
+)
 
 
 def test_old_large_results_are_truncated_and_the_last_three_stay() -> None:
     large = MAX_OLD_RESULT + 1
-    texts = list_results(truncate_old_results(make_conversation(large, 5, large, large, large)))
+    texts = list_results(cut_old_results(make_conversation(large, 5, large, large, large)))
     notice = f"[content truncated — {large} chars]"
     assert texts == [notice, "xxxxx", "x" * large, "x" * large, "x" * large]
 
@@ -37,11 +42,11 @@ def test_results_that_the_model_has_not_seen_stay() -> None:
     calls = [ToolCall(str(number), "Read", {}) for number in range(8)]
     results = [ToolResult(call.id, (TextBlock("x" * 20_000),)) for call in calls]
     messages = [Message("assistant", tuple(calls)), Message("user", tuple(results))]
-    assert truncate_old_results(messages) == messages
+    assert cut_old_results(messages) == messages
     messages += [Message("assistant", (TextBlock("I see."),))]
-    assert truncate_old_results(messages) == messages
+    assert cut_old_results(messages) == messages
     small = make_turn("small", *["x"] * RECENT_RESULTS)
-    cut = list_results(truncate_old_results([*messages[:-1], *small]))
+    cut = list_results(cut_old_results([*messages[:-1], *small]))
     assert [len(text) for text in cut] == [33] * 8 + [1] * 3
 
 
@@ -50,7 +55,7 @@ def test_results_of_one_message_are_cut_together() -> None:
     turns = [make_turn(name, *["x" * 20_000] * 4) for name in ("a", "b")]
     messages = [message for turn in turns for message in turn]
     for count in range(RECENT_RESULTS + 1):
-        cut = list_results(truncate_old_results([*messages, *make_turn("c", *["y"] * count)]))
+        cut = list_results(cut_old_results([*messages, *make_turn("c", *["y"] * count)]))
         large = [len(text) == 20_000 for text in cut[:8]]
         assert large == [False] * 4 + [count < RECENT_RESULTS] * 4
 
@@ -60,21 +65,21 @@ def test_rules_after_an_old_result_stay() -> None:
     texts = (TextBlock("x" * 20_000), TextBlock("the rules"))
     messages[2] = Message("user", (ToolResult("c0", texts),))
     notice = "[content truncated — 20000 chars]\nthe rules"
-    assert list_results(truncate_old_results(messages))[0] == notice
+    assert list_results(cut_old_results(messages))[0] == notice
 
 
 def test_an_old_image_is_truncated_too() -> None:
     image = ImageBlock("image/png", "A" * 20_000)
     messages = make_conversation(1, 1, 1, 1)
     messages[2] = Message("user", (ToolResult("c0", (image,)),))
-    assert list_results(truncate_old_results(messages))[0] == "[content truncated — 20000 chars]"
+    assert list_results(cut_old_results(messages))[0] == "[content truncated — 20000 chars]"
 
 
 @given(st.lists(st.integers(0, 30_000), max_size=8))
 def test_truncation_touches_nothing_else(sizes: list[int]) -> None:
     messages = make_conversation(*sizes)
-    shortened = truncate_old_results(messages)
-    assert truncate_old_results(shortened) == shortened
+    shortened = cut_old_results(messages)
+    assert cut_old_results(shortened) == shortened
     assert len(shortened) == len(messages)
     assert make_window().estimate(shortened) <= make_window().estimate(messages)
     results = zip(list_results(messages), list_results(shortened), strict=True)
@@ -129,12 +134,12 @@ def test_a_cut_is_free_once_the_service_has_forgotten_the_conversation() -> None
     clock = Clock()
     messages = make_conversation(*[12_000] * 5)
     resumed = ResultCutter(clock)
-    assert resumed.cut(messages, make_window()) == truncate_old_results(messages)
+    assert resumed.cut(messages, make_window()) == cut_old_results(messages)
     cutter = ResultCutter(clock)
     cutter.prepare_messages(messages)
     assert cutter.cut(messages, make_window()) is messages
     clock.seconds = CACHE_SECONDS + 1
-    assert cutter.cut(messages, make_window()) == truncate_old_results(messages)
+    assert cutter.cut(messages, make_window()) == cut_old_results(messages)
 
 
 def test_the_cache_ends_where_the_next_request_begins_to_differ() -> None:
@@ -159,7 +164,7 @@ def test_reasoning_is_dropped_from_the_first_change_on() -> None:
     cutter = ResultCutter()
     assert cutter.prepare_messages(messages[:-2])[0] == messages[:-2]
     assert cutter.prepare_messages(messages)[0] == messages
-    shorter = [messages[0], *truncate_old_results(messages * 2)[1:6]]
+    shorter = [messages[0], *cut_old_results(messages * 2)[1:6]]
     kept, _ = cutter.prepare_messages(shorter)
     assert kept[:2] == shorter[:2]
     assert [len(reply.blocks) for reply in kept[::2]] == [2, 1, 1]

@@ -54,8 +54,8 @@ def run(
 def test_a_reply_without_calls(tmp_path: Path) -> None:
     events, turn = run(make_toolbox(tmp_path, []), [TextDelta("Hel"), *say("lo")])
     assert events == [TextDelta("Hel"), TextDelta("lo"), ReplyText("Hello")]
-    assert turn.messages[0] == Message("assistant", (TextBlock("Hello"),))
-    assert (turn.text, turn.end, turn.error) == ("Hello", ReplyEnd("end_turn"), None)
+    assert turn.reply == Message("assistant", (TextBlock("Hello"),))
+    assert (turn.reply.text, turn.end, turn.error) == ("Hello", ReplyEnd("end_turn"), None)
 
 
 def test_a_turn_knows_how_long_its_longest_call_took(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_reasoning_comes_before_what_it_led_to(tmp_path: Path) -> None:
     events, turn = run(make_toolbox(tmp_path, [make_tool("Read", echo)]), steps)
     call = ToolCall("1", "Read", {"word": "a"})
     look, done = TextBlock("I look."), TextBlock("Done.")
-    assert turn.messages[0].blocks == (THOUGHT, look, THOUGHT, call, THOUGHT, done)
+    assert turn.reply.blocks == (THOUGHT, look, THOUGHT, call, THOUGHT, done)
     assert [event for event in events if event in (THOUGHT, ReasoningDelta("Hm."))] == [
         ReasoningDelta("Hm."),
         *[THOUGHT] * 3,
@@ -87,7 +87,7 @@ def test_reasoning_comes_before_what_it_led_to(tmp_path: Path) -> None:
 def test_reasoning_of_a_reply_that_broke_off_does_not_count(tmp_path: Path) -> None:
     lost: list[Step] = [THOUGHT, TextDelta("I "), THOUGHT, TextDelta("loo"), CUT]
     events, turn = run(make_toolbox(tmp_path, []), lost, [THOUGHT, *say("Done.")])
-    assert turn.messages[0].blocks == (THOUGHT, TextBlock("Done."))
+    assert turn.reply.blocks == (THOUGHT, TextBlock("Done."))
     assert [event for event in events if isinstance(event, ReplyText)] == [ReplyText("Done.")]
 
 
@@ -101,9 +101,9 @@ def test_text_and_calls_keep_their_order(tmp_path: Path) -> None:
         ReplyEnd("tool_use"),
     ]
     _, turn = run(make_toolbox(tmp_path, [make_tool("Read", echo)]), steps)
-    kinds = [type(block).__name__ for block in turn.messages[0].blocks]
+    kinds = [type(block).__name__ for block in turn.reply.blocks]
     assert kinds == ["TextBlock", "ToolCall", "ToolCall", "TextBlock"]
-    assert [result.text for result in turn.results] == ["a!", "b!"]
+    assert [result.text for result in turn.answer.results] == ["a!", "b!"]
 
 
 def test_each_call_gets_an_id_of_its_own(tmp_path: Path) -> None:
@@ -112,12 +112,12 @@ def test_each_call_gets_an_id_of_its_own(tmp_path: Path) -> None:
     calls = [ToolCall(call_id, "Read", {"word": call_id}) for call_id in ("a", "b", "b", "", "")]
     toolbox = make_toolbox(tmp_path, [make_tool("Read", echo)])
     _, turn = run(toolbox, [*calls, ReplyEnd("tool_use")], request=request)
-    ids = [one.id for one in (*old, *turn.calls)]
+    ids = [one.id for one in (*old, *turn.reply.calls)]
     assert len(set(ids)) == 7
     assert "b" in ids
     assert "" not in ids
-    assert [result.call_id for result in turn.results] == ids[2:]
-    assert [result.text for result in turn.results] == ["a!", "b!", "b!", "!", "!"]
+    assert [result.call_id for result in turn.answer.results] == ids[2:]
+    assert [result.text for result in turn.answer.results] == ["a!", "b!", "b!", "!", "!"]
 
 
 def test_what_keeps_a_model_from_being_asked_is_raised(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_read_ends_while_the_reply_is_still_written(tmp_path: Path) -> None:
     events, turn = run(make_toolbox(tmp_path, [make_tool("Read", read)]), [*steps[:2], *say("x")])
     assert is_read.is_set()
     assert [type(event) for event in events[:1]] == [ToolStart]
-    assert turn.results[0].text == "text"
+    assert turn.answer.results[0].text == "text"
 
 
 def test_a_failed_request_is_made_again_and_its_text_does_not_count(tmp_path: Path) -> None:
@@ -150,15 +150,15 @@ def test_a_failed_request_is_made_again_and_its_text_does_not_count(tmp_path: Pa
     retry = events[1]
     assert isinstance(retry, RequestRetry)
     assert (retry.number, retry.kind, retry.reason) == (1, "service", "overloaded")
-    assert turn.text == "Right"
-    assert len(turn.messages[0].blocks) == 1
+    assert turn.reply.text == "Right"
+    assert len(turn.reply.blocks) == 1
 
 
 def test_an_error_ends_the_turn_and_says_why(tmp_path: Path) -> None:
     error = ModelError("no such model", "request", status=404)
     _, turn = run(make_toolbox(tmp_path, []), [error])
     assert turn.error is error
-    assert turn.messages[0].blocks == ()
+    assert turn.reply.blocks == ()
 
 
 def test_a_reply_that_is_cut_after_a_call_still_counts(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_reply_that_is_cut_after_a_call_still_counts(tmp_path: Path) -> None:
     _, turn = run(make_toolbox(tmp_path, [make_tool("Read", echo)]), steps)
     assert turn.error is None
     assert turn.end == ReplyEnd("tool_use")
-    assert [result.text for result in turn.results] == ["a!"]
+    assert [result.text for result in turn.answer.results] == ["a!"]
 
 
 def test_a_stop_ends_a_reply_that_never_comes(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_stop_ends_a_reply_that_never_comes(tmp_path: Path) -> None:
     events, turn = run(toolbox, steps)
     forever.set()
     assert turn.is_cancelled
-    assert turn.text == "I"
+    assert turn.reply.text == "I"
     assert events == [TextDelta("I"), ReplyText("I")]
 
 
@@ -189,8 +189,12 @@ def test_after_a_stop_no_call_starts(tmp_path: Path) -> None:
     steps: list[Step] = [ToolCall("1", "Bash", {"word": "a"}), toolbox.context.stop.request]
     events, turn = run(toolbox, [*steps, *call(("Bash", "b"))])
     assert turn.is_cancelled
-    assert [result.call_id for result in turn.results] == [one.id for one in turn.calls] == ["1"]
-    assert turn.results[0].is_error
+    assert (
+        [result.call_id for result in turn.answer.results]
+        == [one.id for one in turn.reply.calls]
+        == ["1"]
+    )
+    assert turn.answer.results[0].is_error
     assert [event.source for event in events if isinstance(event, ToolEnd)] == ["cancelled"]
 
 
@@ -214,7 +218,7 @@ def test_a_stop_ends_a_running_command_and_keeps_its_result(tmp_path: Path) -> N
     toolbox = make_toolbox(tmp_path, [make_tool("Bash", run_command, "command")])
     _, turn = run(toolbox, call(("Bash", "a")))
     assert turn.is_cancelled
-    assert turn.results[0].text == "ended by the stop"
+    assert turn.answer.results[0].text == "ended by the stop"
 
 
 @pytest.mark.parametrize("service", SERVICES)
