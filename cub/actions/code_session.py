@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from cub.actions.command_options import CodeOptions
 from cub.actions.context_scripts import make_text_reader
 from cub.actions.context_settings import find_untrusted_keys
-from cub.actions.mcp_servers import SessionServers, find_servers, start_servers
-from cub.actions.subagent_sessions import SubagentSettings, add_subagents
+from cub.actions.mcp_servers import SessionServers, find_servers
 from cub.actions.tasks.stores import Stores
 from cub.agent.agent_types import BUILT_IN_AGENTS, load_agent_types
 from cub.agent.context_window import SessionLimits
@@ -198,8 +197,7 @@ def _add_companions(
 ) -> PreparedSession:
     """Add what works beside a session: servers, sub-agents, skills, and reviews of its end."""
     values, surroundings = plan.values, plan.surroundings
-    stop = _choose_background_stop(session, surroundings)
-    found = find_servers(
+    servers = find_servers(
         plan.stores,
         plan.options,
         surroundings.environ,
@@ -207,25 +205,26 @@ def _add_companions(
         values,
         can_ask=surroundings.has_terminal,
     )
-    servers = start_servers(session, found, parse_seconds(values["code.mcp.timeout"]))
-    settings = SubagentSettings(
-        (*BUILT_IN_AGENTS, *load_agent_types(plan.reader)),
+    servers.start(session, parse_seconds(values["code.mcp.timeout"]))
+    subagents = Subagents(
+        session,
+        {row.name: row for row in (*BUILT_IN_AGENTS, *load_agent_types(plan.reader))},
         lambda role: plan.render_prompt("subagent", role=role),
         lambda name: load_model(name, plan.models, plan.folder),
     )
-    subagents = add_subagents(session, settings, stop)
+    subagents.add_to_session()
     if plan.skills.for_model:
         add_skill_tool(session, subagents)
     if not surroundings.is_interactive:
         session.end_reviews.append(subagents)
     known = plan.stores.project.config.warnings
     warnings = [one for one in plan.layers.warnings if one not in known]
-    warnings += [*plan.memory.warnings, *plan.reader.warnings, *found.warnings]
+    warnings += [*plan.memory.warnings, *plan.reader.warnings, *servers.warnings]
     choice = plan.options.choose_gate(values["code.gate"])
     if choice != "none":
         from cub.actions.session_checks import add_gate  # imports much of what runs attempts
 
-        baseline, problems = add_gate(session, values, choice, stop, baseline)
+        baseline, problems = add_gate(session, values, choice, baseline)
         warnings += problems
     return PreparedSession(
         session,
@@ -238,20 +237,6 @@ def _add_companions(
         baseline,
         plan.models.choice,
     )
-
-
-def _choose_background_stop(
-    session: AgentSession, surroundings: SessionSurroundings
-) -> StopRequest:
-    """Return what ends work in the background before the session is closed.
-
-    Where a person sits, a stop ends a turn, and not what works beside it.
-    """
-    if not surroundings.is_interactive:
-        return surroundings.stop
-    stop = StopRequest()
-    session.resources.callback(stop.close)
-    return stop
 
 
 def _make_toolbox(plan: _SessionPlan) -> Toolbox:

@@ -9,10 +9,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from cub.actions.command_options import CodeOptions
 from cub.actions.tasks.stores import Stores
@@ -50,16 +50,60 @@ _ENABLED = "code.mcp.enabled"
 _NOT_ALLOWED = "no rule allows their calls and there is no terminal to ask on"
 
 
-class FoundServers(NamedTuple):
+@dataclass(slots=True)
+class SessionServers:
     """Hold the servers to start, those that are not, and what a person should know of them."""
 
-    configs: list[McpServerConfig]
-    skipped: list[ServerStatus]
-    warnings: list[PlanWarning]
+    configs: list[McpServerConfig] = field(default_factory=list)
+    skipped: list[ServerStatus] = field(default_factory=list)
+    warnings: list[PlanWarning] = field(default_factory=list)
+    _started: McpServers | None = None
+    _is_connected: bool = False
 
     def skip(self, name: str, where: str, reason: str) -> None:
         """Note that a server is not started."""
         self.skipped.append(ServerStatus(name, where, "skipped", reason=reason))
+
+    def list_servers(self) -> list[ServerStatus]:
+        """Return how each server is doing, skipped ones last."""
+        return [*(self._started.list_servers() if self._started else ()), *self.skipped]
+
+    def start(self, session: AgentSession, start_seconds: float) -> None:
+        """Start servers beside a session, which ends them when it is closed.
+
+        They run in the project's root, without the secrets that commands don't get.
+        """
+        if not self.configs:
+            return
+        from cub.agent.mcp.servers import McpServers  # imports asyncio
+
+        context = session.toolbox.context
+        environ = {**remove_secrets(context.environ), "CLAUDE_PROJECT_DIR": context.root.as_posix()}
+        surroundings = ServerSurroundings(context.root, environ, start_seconds)
+        self._started = McpServers(self.configs, surroundings)
+        session.resources.callback(self._started.close)
+
+    def connect(self, session: AgentSession) -> Iterator[ServersConnect]:
+        """Wait until each server is connected or has failed, and add their tools to the session.
+
+        A stop ends the wait; the next call goes on with it.
+        """
+        servers, stop = self._started, session.toolbox.context.stop
+        if servers is None or self._is_connected:
+            return
+        from cub.agent.mcp.server_tools import make_server_tools
+
+        rows = servers.list_servers()
+        if names := tuple(row.name for row in rows if row.state == "starting"):
+            yield ServersConnect(names)
+        servers.wait_until_decided(stop)
+        if stop.is_requested:
+            return
+        self._is_connected = True
+        warnings = list[PlanWarning]()
+        tools = make_server_tools(servers, session.toolbox.permissions.deny, warnings)
+        session.toolbox = replace(session.toolbox, tools={**session.toolbox.tools, **tools})
+        yield ServersConnect((), tuple(warnings))
 
 
 def find_servers(
@@ -70,13 +114,13 @@ def find_servers(
     values: Mapping[str, Any],
     *,
     can_ask: bool,
-) -> FoundServers:
+) -> SessionServers:
     """Return the servers of a session, without those whose every call would be denied.
 
     `can_ask` tells whether a person can allow calls. Raises CubError for a file of `--mcp-config`
     that can't be read; others become warnings.
     """
-    found, configs = FoundServers([], [], []), dict[str, McpServerConfig]()
+    found, configs = SessionServers(), dict[str, McpServerConfig]()
     for file in _iter_files(stores, options, environ, found) if values[_ENABLED] else ():
         for row in parse_servers(file, environ):
             if isinstance(row, McpServerConfig):
@@ -101,59 +145,6 @@ def find_servers(
     return found
 
 
-@dataclass(slots=True)
-class SessionServers:
-    """Hold the servers of a session: those that were started, None for none, and the others."""
-
-    started: McpServers | None
-    skipped: list[ServerStatus]
-    is_connected: bool = False
-
-    def list_servers(self) -> list[ServerStatus]:
-        """Return how each server is doing, skipped ones last."""
-        return [*(self.started.list_servers() if self.started else ()), *self.skipped]
-
-    def connect(self, session: AgentSession) -> Iterator[ServersConnect]:
-        """Wait until each server is connected or has failed, and add their tools to the session.
-
-        A stop ends the wait; the next call goes on with it.
-        """
-        servers, stop = self.started, session.toolbox.context.stop
-        if servers is None or self.is_connected:
-            return
-        from cub.agent.mcp.server_tools import make_server_tools
-
-        rows = servers.list_servers()
-        if names := tuple(row.name for row in rows if row.state == "starting"):
-            yield ServersConnect(names)
-        servers.wait_until_decided(stop)
-        if stop.is_requested:
-            return
-        self.is_connected = True
-        warnings = list[PlanWarning]()
-        tools = make_server_tools(servers, session.toolbox.permissions.deny, warnings)
-        session.toolbox = replace(session.toolbox, tools={**session.toolbox.tools, **tools})
-        yield ServersConnect((), tuple(warnings))
-
-
-def start_servers(
-    session: AgentSession, found: FoundServers, start_seconds: float
-) -> SessionServers:
-    """Start servers beside a session, which ends them when it is closed.
-
-    They run in the project's root, without the secrets that commands don't get.
-    """
-    if not found.configs:
-        return SessionServers(None, found.skipped)
-    from cub.agent.mcp.servers import McpServers  # imports asyncio
-
-    context = session.toolbox.context
-    environ = {**remove_secrets(context.environ), "CLAUDE_PROJECT_DIR": context.root.as_posix()}
-    servers = McpServers(found.configs, ServerSurroundings(context.root, environ, start_seconds))
-    session.resources.callback(servers.close)
-    return SessionServers(servers, found.skipped)
-
-
 def _explain_denial(config: McpServerConfig, permissions: Permissions, *, can_ask: bool) -> str:
     """Return why no call of a server's tools would be carried out; "" if one may be."""
     prefix = make_server_prefix(config.name)
@@ -169,7 +160,7 @@ def _iter_files(
     stores: Stores,
     options: CodeOptions,
     environ: Mapping[str, str],
-    found: FoundServers,
+    found: SessionServers,
 ) -> Iterator[ServerFile]:
     """Yield what has servers and is trusted, the one that counts most first."""
     for path in options.mcp_files:
@@ -210,7 +201,7 @@ def _read_file(path: Path, warnings: list[PlanWarning], name: str = "") -> Serve
 
 
 def _is_trusted(
-    stores: Stores, options: CodeOptions, project: ServerFile, found: FoundServers
+    stores: Stores, options: CodeOptions, project: ServerFile, found: SessionServers
 ) -> bool:
     if options.trust:
         return True

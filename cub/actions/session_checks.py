@@ -7,6 +7,7 @@ of `cub run`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Thread
@@ -43,14 +44,12 @@ def add_gate(
     session: AgentSession,
     values: Mapping[str, Any],
     choice: GateChoice,
-    stop: StopRequest,
     baseline: SessionBaseline | None,
 ) -> tuple[SessionBaseline, list[PlanWarning]]:
     """Have the work of a session reviewed; return the baseline of its checks, and warnings.
 
     Those that are not in the one given run now, beside the session, which changes nothing until
-    they are done or `stop` is requested. Raises CubError if only checks are to decide, and there
-    are none.
+    they are done. Raises CubError if only checks are to decide, and there are none.
     """
     judges = JUDGES if choice != "checks" else ()
     commands = () if choice == "judges" else tuple(values["run.checks"])
@@ -58,9 +57,7 @@ def add_gate(
     checks.baseline = baseline or checks.baseline
     session.end_reviews.append(Gate(checks if commands else None, judges))
     if commands:
-        checks.start_baseline(session.resources.enter_context(stop.open_child()))
-        session.resources.callback(checks.end_baseline)
-        session.toolbox = replace(session.toolbox, before_change=checks.prepare_change)
+        session.resources.enter_context(checks.watch(session))
         return checks.baseline, []
     hint = "set run.checks to the commands that must succeed, such as [pytest]"
     if choice == "checks":
@@ -107,28 +104,31 @@ class SessionChecks:
     limits: TimeLimits
     own: tuple[str, ...] = ()
     baseline: SessionBaseline = field(default_factory=SessionBaseline)
-    _running: tuple[Thread, StopRequest] | None = None
+    _thread: Thread | None = None
 
-    def start_baseline(self, stop: StopRequest) -> None:
-        """Run the checks beside the session, which changes nothing until they are done."""
-        thread = Thread(target=self._run_baseline, args=(stop,), daemon=True)
-        self._running = thread, stop
-        thread.start()
+    @contextmanager
+    def watch(self, session: AgentSession) -> Iterator[None]:
+        """Run the checks beside a session, which changes nothing until they are done.
 
-    def end_baseline(self) -> None:
-        """End the checks that run beside the session."""
-        if self._running:
-            thread, stop = self._running
-            stop.request()
-            thread.join()
-
-    def prepare_change(self, stop: StopRequest, send: Callable[[GateStart], None]) -> None:
-        """Wait until it is known what the checks say of the files as they were.
-
-        `send` gets an event if that takes time.
+        They end with the context.
         """
-        self._wait_for_baseline(stop, send)
-        self.baseline.is_past = True
+        prepare = session.toolbox.before_change
+
+        def prepare_change(stop: StopRequest, send: Callable[[GateStart], None]) -> None:
+            prepare(stop, send)
+            self._wait_for_baseline(stop, send)
+            self.baseline.is_past = True
+
+        session.toolbox = replace(session.toolbox, before_change=prepare_change)
+        with closing(StopRequest()) as end:
+            self._thread = Thread(target=self._run_baseline, args=(end,), daemon=True)
+            self._thread.start()
+            try:
+                yield
+            finally:
+                end.request()
+                self._thread.join()
+                session.toolbox = replace(session.toolbox, before_change=prepare)
 
     def run_checks(self, stop: StopRequest) -> Iterator[GateCheck]:
         """Yield what each check says of the files as they are now.
@@ -137,7 +137,7 @@ class SessionChecks:
         """
         self._wait_for_baseline(stop)
         known = self.baseline.results
-        are_current = self._running and not (self.baseline.is_past or stop.is_requested)
+        are_current = self._thread and not (self.baseline.is_past or stop.is_requested)
         checks = list(known.values()) if are_current else self._iter_results(self.commands, stop)
         for check in checks:
             is_own = check.command in self.own
@@ -146,7 +146,7 @@ class SessionChecks:
     def _wait_for_baseline(
         self, stop: StopRequest, send: Callable[[GateStart], None] = lambda _: None
     ) -> None:
-        thread = self._running[0] if self._running else None
+        thread = self._thread
         if thread and thread.is_alive():
             send(GateStart(0, 0))
         while thread and thread.is_alive() and not stop.is_requested:

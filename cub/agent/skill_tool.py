@@ -17,13 +17,12 @@ from cub.agent.model import TextDelta
 from cub.agent.session_budget import SessionBudget
 from cub.agent.skill_invocation import SkillInvocation, write_instructions
 from cub.agent.skills import Skill
-from cub.agent.subagents import SubagentRun, Subagents
+from cub.agent.subagents import SKILL, SubagentRun, Subagents
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.errors import CubError
 from cub.text import suggest_known
 
-SKILL = "Skill"
 _DESCRIPTION = """\
 Load the instructions of a skill, and follow them for the rest of the request. The system prompt
 lists the skills. Load one before you start with the work that it is for, and again only if its

@@ -30,6 +30,7 @@ from cub.agent.events import (
     TurnEnd,
 )
 from cub.agent.loop import AgentSession, ReviewResult
+from cub.agent.model import Model
 from cub.agent.session_budget import SessionBudget
 from cub.agent.tools.tool import Tool, ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
@@ -38,7 +39,9 @@ from cub.text import find_first_line, suggest_known
 
 T = TypeVar("T")
 TASK = "Task"
+SKILL = "Skill"
 MAX_DEPTH = 5
+_SMALL_MODEL = "small"
 _POLL_SECONDS = 0.1
 _DESCRIPTION = """\
 Give a part of the work to a sub-agent, which has a conversation of its own, and get its answer.
@@ -78,34 +81,69 @@ class SubagentRun:
         """Return its name in events and messages."""
         return f"{self.agent.name} {self.number}"
 
-    @property
-    def turns(self) -> int:
-        """Return how many turns it and its own sub-agents have had."""
-        return self.budget.turns
-
-
-# Returns a session for an agent: in this context, with the models and tools of the one above it.
-StartSession = Callable[[AgentType, ToolContext, SessionBudget], AgentSession]
-
 
 @dataclass(slots=True)
 class Subagents:
     """Start the sub-agents of a session, and remember them for its model and for people.
 
-    `stop` ends those in the background, which work on while their session waits for a person.
-    `announce` is called, in their threads, when they have ended by themselves.
+    `render_system` returns the system prompt for instructions; `load_model` raises CubError for a
+    name that belongs to no provider. `announce` is called, in their threads, when agents in the
+    background have ended by themselves. These work on while their session waits for a person, and
+    end when it is closed.
     """
 
+    session: AgentSession
     types: Mapping[str, AgentType]
-    start_session: StartSession
-    stop: StopRequest
+    render_system: Callable[[str], str]
+    load_model: Callable[[str], Model]
     announce: Callable[[SubagentRun], None] = lambda _: None
     runs: list[SubagentRun] = field(default_factory=list)
+    _stop: StopRequest = field(default_factory=StopRequest)  # of those in the background
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))  # agents start in threads
     _threads: list[Thread] = field(default_factory=list)
     # Of those in the background: what has ended, and which calls were denied.
     _unread: deque[SubagentRun] = field(default_factory=deque)
     _denied: deque[SubagentEvent] = field(default_factory=deque)
+    _models: dict[str, Model] = field(default_factory=dict)  # that only agents have
+
+    def add_to_session(self) -> None:
+        """Give the session the tool that starts agents, and end them when it is closed."""
+        session = self.session
+        session.resources.callback(self.close)
+        tools = {**session.toolbox.tools, TASK: self.make_tool(session.budget)}
+        session.toolbox = replace(session.toolbox, tools=tools)
+        session.take_notices = self.take_notices
+
+    def start_session(
+        self, agent: AgentType, context: ToolContext, budget: SessionBudget
+    ) -> AgentSession:
+        """Return a session for an agent in this context, within this budget.
+
+        The deepest one can't start another one, and none loads skills: its prompt has no list.
+        """
+        toolbox, limits = self.session.toolbox, self.session.limits
+        rules = toolbox.tools if agent.tools is None else agent.tools
+        names = {rule.partition("(")[0] for rule in rules} - {SKILL}
+        names -= {TASK} if context.depth == MAX_DEPTH else set()
+        tools = {name: tool for name, tool in toolbox.tools.items() if name in names}
+        if TASK in tools:
+            tools[TASK] = self.make_tool(budget)
+        context = context.add_limit(f"the agent {agent.name}", agent.tools)
+        toolbox = replace(
+            toolbox,
+            tools=tools,
+            context=replace(context, reads=context.reads.copy()),
+            cache=toolbox.cache.copy(),
+            rules=toolbox.rules.copy(),
+        )
+        return AgentSession(
+            self._find_model(agent.model),
+            self.session.small_model,
+            toolbox,
+            self.render_system(agent.instructions),
+            limits._replace(window=None) if agent.model else limits,
+            budget=budget,
+        )
 
     def make_tool(self, budget: SessionBudget) -> Tool:
         """Return the tool with which a session, whose budget this is, starts sub-agents."""
@@ -174,9 +212,18 @@ class Subagents:
 
     def close(self) -> None:
         """End the agents in the background."""
-        self.stop.request()
+        self._stop.request()
         for thread in self._threads:
             thread.join()
+        self._stop.close()
+
+    def _find_model(self, name: str) -> Model:
+        if name in ("", _SMALL_MODEL):
+            return self.session.small_model if name else self.session.model
+        if name not in self._models:
+            self._models[name] = self.load_model(name)
+            self.session.resources.callback(self._models[name].close)
+        return self._models[name]
 
     def _run_task(
         self, budget: SessionBudget, arguments: TaskArguments, context: ToolContext
@@ -190,7 +237,7 @@ class Subagents:
         if context.depth or not arguments.run_in_background:  # a sub-agent has no later messages
             return self.run_agent(run, prompt, context)
         # The stop and the events of the call end with the call.
-        context = replace(context, stop=self.stop, send=self._take_event)
+        context = replace(context, stop=self._stop, send=self._take_event)
         thread = Thread(target=self._work_alone, args=(run, prompt, context), daemon=True)
         self._threads.append(thread)
         thread.start()
@@ -203,7 +250,7 @@ class Subagents:
         except Exception as error:  # noqa: BLE001 - it must not end the session
             run.answer = f"error: {error}"
         self._unread.append(run)
-        if not self.stop.is_requested:
+        if not self._stop.is_requested:
             self.announce(run)
 
     def _take_event(self, event: ToolEvent) -> None:
@@ -214,17 +261,6 @@ class Subagents:
                 event.answer(Answer("no", words))
             case SubagentEvent(event=ToolEnd(source="denied")):
                 self._denied.append(event)
-
-
-def choose_agent_tools(agent: AgentType, tools: Mapping[str, Tool], depth: int) -> dict[str, Tool]:
-    """Return the tools of an agent at a depth; the deepest one can't start another one."""
-    rules = agent.tools
-    names = None if rules is None else {rule.partition("(")[0] for rule in rules}
-    return {
-        name: tool
-        for name, tool in tools.items()
-        if (names is None or name in names) and (name != TASK or depth < MAX_DEPTH)
-    }
 
 
 def _follow_session(

@@ -15,7 +15,7 @@ import pytest
 from cub.actions import mcp_servers
 from cub.actions.code_session import SessionSurroundings, prepare_session
 from cub.actions.command_options import CodeOptions
-from cub.actions.mcp_servers import FoundServers, find_servers
+from cub.actions.mcp_servers import SessionServers, find_servers
 from cub.actions.run.command_trust import trust_project
 from cub.actions.tasks.stores import open_stores
 from cub.agent.permission_rules import parse_rule
@@ -50,14 +50,14 @@ def find(
     *,
     is_enabled: bool = True,
     can_ask: bool = True,
-) -> FoundServers:
+) -> SessionServers:
     stores = open_stores(Project.load(root), "bob")
     values = {"code.mcp.enabled": is_enabled}
     permissions = permissions or Permissions()
     return find_servers(stores, options, environ or {}, permissions, values, can_ask=can_ask)
 
 
-def list_commands(found: FoundServers) -> dict[str, str]:
+def list_commands(found: SessionServers) -> dict[str, str]:
     return {config.name: config.argv[0] for config in found.configs}
 
 

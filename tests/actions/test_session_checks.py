@@ -3,7 +3,9 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,10 @@ import pytest
 from cub.actions.session_checks import SessionChecks
 from cub.agent.events import GateStart
 from cub.processes.command import StopRequest, TimeLimits
+from tests.agent.doubles import FakeModel, close_stops, make_session, make_toolbox
 
+Change = Callable[[Callable[[GateStart], None]], None]
+Watch = Callable[[SessionChecks], Change]
 # Prints a failing test for each line of the file, as pytest does, and fails if there is one.
 SCRIPT = """\
 import sys
@@ -35,6 +40,20 @@ def stop() -> Iterator[StopRequest]:
     stop.close()
 
 
+@pytest.fixture
+def watch(tmp_path: Path, stop: StopRequest) -> Iterator[Watch]:
+    """Run checks beside a session until the test ends; return what precedes a change."""
+    with ExitStack() as stack:
+        stack.callback(close_stops)
+
+        def start(checks: SessionChecks) -> Change:
+            session = make_session(make_toolbox(tmp_path, []), FakeModel())
+            stack.enter_context(checks.watch(session))
+            return partial(session.toolbox.before_change, stop)
+
+        yield start
+
+
 def make_checks(folder: Path, *own: str, seconds: float = 60) -> SessionChecks:
     (folder / "check.py").write_text(SCRIPT)
     command = f"{sys.executable} check.py"
@@ -54,33 +73,41 @@ def make_checks(folder: Path, *own: str, seconds: float = 60) -> SessionChecks:
     ],
 )
 def test_what_failed_before_the_session_is_not_held_against_it(
-    tmp_path: Path, stop: StopRequest, before: str, after: str, is_ok: bool, summary: str
+    tmp_path: Path,
+    stop: StopRequest,
+    watch: Watch,
+    before: str,
+    after: str,
+    is_ok: bool,
+    summary: str,
 ) -> None:
     checks = make_checks(tmp_path)
     (tmp_path / "failing").write_text(before)
-    checks.start_baseline(stop)
-    checks.prepare_change(stop, ignore)
+    change = watch(checks)
+    change(ignore)
     (tmp_path / "failing").write_text(after)
     (report,) = checks.run_checks(stop)
     assert (report.is_ok, report.summary) == (is_ok, summary)
 
 
-def test_a_check_of_the_tasks_own_has_to_pass(tmp_path: Path, stop: StopRequest) -> None:
+def test_a_check_of_the_tasks_own_has_to_pass(
+    tmp_path: Path, stop: StopRequest, watch: Watch
+) -> None:
     checks = make_checks(tmp_path, "own")
     (tmp_path / "failing").write_text("x")
-    checks.start_baseline(stop)
+    watch(checks)
     (report,) = checks.run_checks(stop)
     assert not report.is_ok
     assert "failed in the same way before" in report.summary
 
 
 def test_the_model_is_told_which_failures_are_not_its_own(
-    tmp_path: Path, stop: StopRequest
+    tmp_path: Path, stop: StopRequest, watch: Watch
 ) -> None:
     checks = make_checks(tmp_path)
     (tmp_path / "failing").write_text("x")
-    checks.start_baseline(stop)
-    checks.prepare_change(stop, ignore)
+    change = watch(checks)
+    change(ignore)
     (tmp_path / "failing").write_text("x y")
     (report,) = checks.run_checks(stop)
     assert report.details.splitlines()[:2] == [
@@ -99,37 +126,39 @@ def test_the_model_is_told_which_failures_are_not_its_own(
     ],
 )
 def test_a_check_that_says_nothing_is_not_said_to_pass(
-    tmp_path: Path, stop: StopRequest, command: str, summary: str
+    tmp_path: Path, stop: StopRequest, watch: Watch, command: str, summary: str
 ) -> None:
     checks = SessionChecks((command,), tmp_path, {}, TimeLimits(0.3, None))
-    checks.start_baseline(stop)
-    checks.prepare_change(stop, ignore)
+    change = watch(checks)
+    change(ignore)
     (report,) = checks.run_checks(stop)
     assert report.is_ok
     assert re.sub(r"\(.*\)", "(…)", report.summary) == summary
 
 
-def test_checks_run_again_only_after_a_change(tmp_path: Path, stop: StopRequest) -> None:
+def test_checks_run_again_only_after_a_change(
+    tmp_path: Path, stop: StopRequest, watch: Watch
+) -> None:
     checks = SessionChecks(("echo >> runs",), tmp_path, {}, TimeLimits(9, None))
-    checks.start_baseline(stop)
+    change = watch(checks)
     assert [report.is_ok for report in checks.run_checks(stop)] == [True]
     assert (tmp_path / "runs").read_text() == "\n"
-    checks.prepare_change(stop, ignore)
+    change(ignore)
     assert [report.is_ok for report in checks.run_checks(stop)] == [True]
     assert (tmp_path / "runs").read_text() == "\n\n"
 
 
 def test_a_baseline_stays_for_other_checks_of_the_session(
-    tmp_path: Path, stop: StopRequest
+    tmp_path: Path, stop: StopRequest, watch: Watch
 ) -> None:
     checks = make_checks(tmp_path)
     (tmp_path / "failing").write_text("")
-    checks.start_baseline(stop)
-    checks.prepare_change(stop, ignore)
+    change = watch(checks)
+    change(ignore)
     (tmp_path / "failing").write_text("x")
     again = make_checks(tmp_path)
     again.baseline = checks.baseline
-    again.start_baseline(stop)
+    watch(again)
     (report,) = again.run_checks(stop)
     assert not report.is_ok
 
@@ -140,11 +169,10 @@ def test_a_check_that_does_not_end_is_a_failure(tmp_path: Path, stop: StopReques
     assert report.summary == "sleep 60: still running after 0 s"
 
 
-def test_a_stop_ends_the_checks(tmp_path: Path, stop: StopRequest) -> None:
+def test_a_stop_ends_the_checks(tmp_path: Path, stop: StopRequest, watch: Watch) -> None:
     checks = SessionChecks(("sleep 60", "sleep 61"), tmp_path, {}, TimeLimits(None, None))
     stop.request()
-    checks.start_baseline(stop)
-    checks.end_baseline()
+    watch(checks)
     assert [*checks.run_checks(stop)] == []
 
 
@@ -157,16 +185,16 @@ def test_a_check_that_a_stop_ends_says_nothing(tmp_path: Path, stop: StopRequest
 
 
 def test_a_check_that_did_not_end_before_says_that_nothing_is_known(
-    tmp_path: Path, stop: StopRequest
+    tmp_path: Path, stop: StopRequest, watch: Watch
 ) -> None:
     (tmp_path / "check.py").write_text(SCRIPT)
     command = f"test -e failing || sleep 60; {sys.executable} check.py"
     checks = SessionChecks((command,), tmp_path, {}, TimeLimits(2, None))
-    checks.start_baseline(stop)
+    change = watch(checks)
     waits = list[GateStart]()
-    checks.prepare_change(stop, waits.append)
+    change(waits.append)
     assert waits == [GateStart(0, 0)]
-    checks.prepare_change(stop, waits.append)
+    change(waits.append)
     assert len(waits) == 1
     (tmp_path / "failing").write_text("x")
     (report,) = checks.run_checks(stop)
@@ -174,3 +202,16 @@ def test_a_check_that_did_not_end_before_says_that_nothing_is_known(
         "test_a.py::x: assert x; whether it failed before is not known, as it did not end in "
         "time then"
     )
+
+
+def test_a_change_is_known_to_all_checks_that_watch(tmp_path: Path, stop: StopRequest) -> None:
+    session = make_session(make_toolbox(tmp_path, []), FakeModel())
+    gate, own = make_checks(tmp_path), make_checks(tmp_path)
+    (tmp_path / "failing").write_text("")
+    with gate.watch(session):
+        with own.watch(session):
+            session.toolbox.before_change(stop, ignore)
+            (tmp_path / "failing").write_text("x")
+            assert [report.is_ok for report in own.run_checks(stop)] == [False]
+        assert [report.is_ok for report in gate.run_checks(stop)] == [False]
+    close_stops()

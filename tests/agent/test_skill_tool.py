@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.subagent_sessions import SubagentSettings, add_subagents
 from cub.agent.agent_types import BUILT_IN_AGENTS
 from cub.agent.conversation import ToolCall
 from cub.agent.events import SessionEnd, SessionEvent, SubagentEvent, ToolEnd
 from cub.agent.model import ModelError, ReplyEnd, TextDelta
 from cub.agent.skill_invocation import find_invocation
-from cub.agent.skill_tool import SKILL, add_skill_tool, work_on_skill
+from cub.agent.skill_tool import add_skill_tool, work_on_skill
 from cub.agent.skills import Skill, SkillSet
+from cub.agent.subagents import SKILL, Subagents
 from tests.agent.doubles import (
     FakeModel,
     Step,
@@ -55,8 +55,9 @@ class Lab:
         context = replace(toolbox.context, skills=SkillSet({skill.name: skill for skill in skills}))
         self.model, self.small = FakeModel(*replies), FakeModel(*small.values())
         self.session = make_session(replace(toolbox, context=context), self.model, self.small)
-        settings = SubagentSettings(BUILT_IN_AGENTS, lambda role: role, lambda _: self.model)
-        self.subagents = add_subagents(self.session, settings, toolbox.context.stop)
+        types = {row.name: row for row in BUILT_IN_AGENTS}
+        self.subagents = Subagents(self.session, types, lambda role: role, lambda _: self.model)
+        self.subagents.add_to_session()
         add_skill_tool(self.session, self.subagents)
 
     def work(self, prompt: str) -> list[SessionEvent]:

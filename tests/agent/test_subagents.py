@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.subagent_sessions import SubagentSettings, add_subagents
 from cub.agent.agent_types import BUILT_IN_AGENTS, AgentType
 from cub.agent.conversation import ToolCall
 from cub.agent.events import (
@@ -83,8 +82,9 @@ class Family:
             return self.named[name]
 
         own = AgentType("critic", "Criticizes.", "Be strict.", ("Read",), "other/critic-1")
-        settings = SubagentSettings((*BUILT_IN_AGENTS, own), lambda role: role, load_named)
-        self.agents: Subagents = add_subagents(self.session, settings, toolbox.context.stop)
+        types = {row.name: row for row in (*BUILT_IN_AGENTS, own)}
+        self.agents = Subagents(self.session, types, lambda role: role, load_named)
+        self.agents.add_to_session()
 
     def work(self, prompt: str = "main", answer: Answer | None = None) -> list[SessionEvent]:
         events: list[SessionEvent] = []
@@ -118,7 +118,7 @@ def test_the_answer_comes_back_and_not_the_transcript(tmp_path: Path) -> None:
     assert {len(r.tools) for r in family.small.requests} == {1}  # of its tools, Read is here
     assert family.small.requests[0].system.startswith("Find what is asked for")
     assert family.session.budget.usage.input == 300  # two turns of the session, one with usage here
-    assert [(run.state, run.answer, run.turns) for run in family.agents.runs] == [
+    assert [(run.state, run.answer, run.budget.turns) for run in family.agents.runs] == [
         ("done", "In a.py:1.", 2)
     ]
 

@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cub.actions.context_settings import find_untrusted_keys
@@ -72,18 +71,11 @@ def work_on_task(state: TerminalState, words: str) -> None:
 
 def _work_with_checks(state: TerminalState, prompt: str, title: str, checks: SessionChecks) -> None:
     """Have the agent work on a prompt, and compare the checks with what they said before."""
-    before = state.session.toolbox.before_change
-    with state.start_work().open_child() as stop:
-        checks.start_baseline(stop)
-        state.session.toolbox = replace(state.session.toolbox, before_change=checks.prepare_change)
-        try:
-            end = state.work_on(prompt, title=title)
-            if end and end.reason == "end_turn":
-                output.print_line()
-                _run_checks(state, checks)
-        finally:
-            checks.end_baseline()
-            state.session.toolbox = replace(state.session.toolbox, before_change=before)
+    with checks.watch(state.session):
+        end = state.work_on(prompt, title=title)
+        if end and end.reason == "end_turn":
+            output.print_line()
+            _run_checks(state, checks)
 
 
 def run_checks(state: TerminalState, _: str) -> None:

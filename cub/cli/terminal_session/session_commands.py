@@ -152,7 +152,7 @@ def show_agents(state: TerminalState, words: str) -> None:
             str(run.number),
             run.agent.name,
             run.state,
-            f"{run.turns}",
+            f"{run.budget.turns}",
             run.activity or run.description,
         )
         for run in runs

@@ -36,7 +36,7 @@ TOOL = ToolDefinition("ask", "", {})
 def test_servers_are_listed_with_what_they_lack(
     rows: list[ServerStatus], words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    prepared = SimpleNamespace(servers=SessionServers(None, rows))
+    prepared = SimpleNamespace(servers=SessionServers(skipped=rows))
     show_servers(cast("TerminalState", SimpleNamespace(prepared=prepared)), "")
     shown = "".join(capsys.readouterr())
     assert all(word in shown for word in words)
