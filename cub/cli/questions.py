@@ -1,30 +1,54 @@
-"""Ask the person at the terminal whether a call of the built-in agent may run."""
+"""Follow a session, and ask the person at the terminal whether a call of its agent may run."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from cub.agent.events import Answer, Question
+from cub.agent.events import Answer, Question, SessionEnd, SessionEvent
 from cub.agent.executor import MAX_SUMMARY_CHARS
 from cub.cli import output
-from cub.cli.typed_input import discard_typed_input
+from cub.cli.typed_input import discard_typed_input, set_typing
 from cub.edit.unified_diff import format_hunks
 from cub.json_values import get_text
 from cub.masking import mask_text
 from cub.processes.command import StopRequest
+from cub.project.allowed_rules import add_allowed_rule
+
+if TYPE_CHECKING:
+    from cub.cli.session_output import SessionPrinter
+    from cub.cli.session_view import SessionView
 
 _WORDS = {"y": "once", "yes": "once", "a": "always", "always": "always", "n": "no", "no": "no"}
 
 
-def answer_question(
-    question: Question, stop: StopRequest, save_rule: Callable[[str], None]
-) -> None:
+def follow_events(
+    events: Iterable[SessionEvent],
+    view: SessionView | SessionPrinter,
+    stop: StopRequest,
+    root: Path,
+) -> SessionEnd:
+    """Show what happens in a session, have a person answer its questions, and return its end."""
+    end: SessionEnd | None = None
+    for event in events:
+        view.show(event)
+        if isinstance(event, Question):
+            with set_typing(is_shown=True):
+                _answer_question(event, stop, root)
+            view.resume()
+        end = event if isinstance(event, SessionEnd) else None
+    assert end is not None
+    return end
+
+
+def _answer_question(question: Question, stop: StopRequest, root: Path) -> None:
     """Show the whole call, and give the answer of a person, or no where none can be asked.
 
-    A stop is an answer, too. `save_rule` is given the rule of a call that is always allowed.
+    A stop is an answer, too. The rule of a call that is always allowed is saved for the project.
     """
     if not output.can_ask():
         reason = f"{question.reason}, but there is no terminal to ask on"
@@ -41,7 +65,7 @@ def answer_question(
         output.print_message("")
         answer = Answer("no")
     if answer.choice == "always":
-        save_rule(question.rule)
+        add_allowed_rule(root, question.rule)
     question.answer(answer)
 
 

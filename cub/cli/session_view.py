@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cub.agent.events import (
@@ -29,6 +29,7 @@ from cub.agent.events import (
 )
 from cub.agent.model import TextDelta
 from cub.agent.session_budget import SessionBudget
+from cub.agent.tools.bash import BASH
 from cub.cli import output
 from cub.cli.markdown_lines import MarkdownLines
 from cub.cli.spinner import Spinner
@@ -43,19 +44,12 @@ _INDENT = "  "
 class SessionView:
     """Print the calls of a session to stderr, and texts of replies to stdout as they come.
 
-    Without `streams_text`, texts are left to the caller. `is_debug` adds lines about each turn. Of
-    a tool that `is_command`, the end of the output is shown.
+    Without `streams_text`, texts are left to the caller, and so are outputs of commands, of which
+    the end is shown. `is_debug` adds lines about each turn.
     """
 
-    def __init__(
-        self,
-        *,
-        streams_text: bool,
-        is_debug: bool,
-        is_command: Callable[[str], bool] = lambda _: False,
-    ) -> None:
+    def __init__(self, *, streams_text: bool, is_debug: bool) -> None:
         self._streams_text, self._is_debug = streams_text, is_debug
-        self._is_command = is_command
         self._spinner = Spinner()
         self._asked_ids = set[str]()  # a person has seen the change of these calls
         self._started: list[ToolStart] = []  # calls that run
@@ -162,7 +156,7 @@ class SessionView:
         """Yield why a call failed, or what it changed, unless a person was asked about that."""
         if event.result.is_error:
             lines = [add_style(find_first_line(event.result.text), "red")]
-        elif self._is_command(event.call.name):
+        elif self._streams_text and event.call.name == BASH.name:
             lines = [add_style(line, "dim") for line in _cut_output(event.result.text)]
         elif event.call.id in self._asked_ids:
             lines = []

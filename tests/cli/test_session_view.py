@@ -42,7 +42,7 @@ def end(
 def show(
     capsys: Capture, events: Iterable[SessionEvent], *, streams: bool = False, debug: bool = False
 ) -> tuple[list[str], list[str]]:
-    view = SessionView(streams_text=streams, is_debug=debug, is_command=lambda n: n == "Bash")
+    view = SessionView(streams_text=streams, is_debug=debug)
     with view.follow():
         for event in events:
             view.show(event)
@@ -103,7 +103,7 @@ def test_a_stop_is_not_reported_for_each_call(capsys: Capture) -> None:
 def test_of_a_command_the_end_of_the_output_is_shown(capsys: Capture) -> None:
     text = "\n".join(["", *map(str, range(8)), ""])
     asked = Question(call(1, "Bash"), "", "reason", "", lambda _: None)
-    _, err = show(capsys, [start(1, "Bash"), asked, end(1, text, name="Bash")])
+    _, err = show(capsys, [start(1, "Bash"), asked, end(1, text, name="Bash")], streams=True)
     assert err == ["Bash file1", "  … 3 more lines", "  3", "  4", "  5", "  6", "  7"]
     assert len(err) == MAX_OUTPUT_LINES + 2
 

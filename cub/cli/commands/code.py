@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,9 +31,6 @@ from cub.text import suggest_similar
 if TYPE_CHECKING:
     from cub.actions.code_session import PreparedSession
     from cub.actions.tasks.stores import Stores
-    from cub.agent.events import SessionEnd, SessionEvent
-    from cub.agent.session_store import SessionRecorder
-    from cub.cli.session_output import SessionPrinter
 
 
 class _CodeCommands(TyperGroup):
@@ -173,6 +169,7 @@ def _work_on_prompt(
     """Work on the prompt of the options, which is one of the texts; return the exit code."""
     from cub.actions.code_session import open_recorder
     from cub.agent.skill_invocation import find_invocation
+    from cub.cli.questions import follow_events
     from cub.cli.session_output import choose_printer
 
     title = options.prompt or ""
@@ -185,37 +182,16 @@ def _work_on_prompt(
     printer = choose_printer(options.output_format, prepared.root, is_debug=is_debug)
     recorder, warnings = open_recorder(prepared, title, session_id, is_saved=not options.no_save)
     output.print_warnings(warnings)
-    with closing(prepared.session), closing(recorder) if recorder else nullcontext():
-        end = _show_events(prepared, events, recorder, printer, stop)
+    if recorder:
+        recorder.warn = output.print_message
+        events = recorder.record(events)
+    with (
+        closing(prepared.session),
+        closing(recorder) if recorder else nullcontext(),
+        printer.follow(recorder.session_id if recorder else ""),
+    ):
+        end = follow_events(events, printer, stop, prepared.root)
     printer.finish(prepared.session, end)
     if end.reason == "cancelled":
         return _INTERRUPTED
     return 0 if end.reason == "end_turn" else 1
-
-
-def _show_events(
-    prepared: PreparedSession,
-    events: Iterable[SessionEvent],
-    recorder: SessionRecorder | None,
-    printer: SessionPrinter,
-    stop: StopRequest,
-) -> SessionEnd:
-    """Show what happens in a session, and save it if there is what does so; return its end."""
-    from cub.agent.events import Question, SessionEnd
-    from cub.cli.questions import answer_question
-    from cub.project.allowed_rules import add_allowed_rule
-
-    end: SessionEnd | None = None
-    save_rule = partial(add_allowed_rule, prepared.root)
-    if recorder:
-        recorder.warn = output.print_message
-        events = recorder.record(events)
-    with printer.follow(recorder.session_id if recorder else ""):
-        for event in events:
-            printer.show(event)
-            if isinstance(event, Question):
-                answer_question(event, stop, save_rule)
-                printer.resume()
-            end = event if isinstance(event, SessionEnd) else None
-    assert end is not None
-    return end

@@ -61,13 +61,13 @@ class InputLine:
             prompt_continuation=_CONTINUATION,
             style=_STYLE,
             include_default_pygments_style=False,
-            enable_open_in_editor=True,
+            enable_suspend=True,
             reserve_space_for_menu=6,
             refresh_interval=_REFRESH_SECONDS,
         )
 
-    def read(self, default: str = "") -> str:
-        """Return what was typed; `default` stands there at first.
+    def read(self) -> str:
+        """Return what was typed, also before it was called.
 
         Raises EOFError for Ctrl-D or `abort`, and KeyboardInterrupt for Ctrl-C at an empty prompt.
         What other threads print meanwhile stands above the prompt.
@@ -75,7 +75,7 @@ class InputLine:
         self._completer.forget_files()
         try:
             with patch_stdout(raw=True):
-                return self._session.prompt(default=default, pre_run=self._end_if_aborted)
+                return self._session.prompt(pre_run=self._end_if_aborted)
         except Exception as error:
             if self._is_aborted:  # by its own signal, a terminal that is gone fails in many ways
                 raise EOFError from error
@@ -151,6 +151,10 @@ def _bind_keys(change_mode: Callable[[], None]) -> KeyBindings:
     @keys.add("c-j", filter=is_input)
     def _break_line(event: KeyPressEvent) -> None:
         event.current_buffer.newline(copy_margin=False)
+
+    @keys.add("c-x", "c-e", filter=is_input)
+    def _edit(event: KeyPressEvent) -> None:
+        event.current_buffer.open_in_editor()  # prompt_toolkit's own binding also sends the text
 
     @keys.add("c-c", filter=is_input)
     def _clear(event: KeyPressEvent) -> None:

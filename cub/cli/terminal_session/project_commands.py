@@ -73,7 +73,7 @@ def _work_with_checks(state: TerminalState, prompt: str, title: str, checks: Ses
     """Have the agent work on a prompt, and compare the checks with what they said before."""
     with checks.watch(state.session):
         end = state.work_on(prompt, title=title)
-        if end and end.reason == "end_turn":
+        if end.reason == "end_turn":
             output.print_line()
             _run_checks(state, checks)
 

@@ -43,11 +43,7 @@ def run_terminal_session(
     It goes on with the saved one of `session_id`, if that is not "".
     """
     folder = _find_state(prepared.root)
-    view = SessionView(
-        streams_text=True,
-        is_debug=prepared.is_debug or options.debug,
-        is_command=lambda name: _is_command(state, name),
-    )
+    view = SessionView(streams_text=True, is_debug=prepared.is_debug or options.debug)
     counts = UsageCounts(folder / _COUNTS_FILE if folder else None)
     total = SessionBudget(options.max_usd)
     prepared.session.budget.parent = total
@@ -107,7 +103,7 @@ class _TerminalLoop:
     def _take_input(self) -> None:
         self._state.measure_context()
         try:
-            text = self._line.read(self._state.typed)
+            text = self._line.read()
         except EOFError:
             self._state.is_ending = True
             return
@@ -117,7 +113,7 @@ class _TerminalLoop:
                 output.print_message("Press Ctrl-C again to quit.")
             self._was_interrupted = True
             return
-        self._was_interrupted, self._state.typed = False, ""
+        self._was_interrupted = False
         try:
             self._do(text.rstrip())
         except CubError as error:
@@ -154,11 +150,6 @@ class _TerminalLoop:
                 state.attachments.append(shown)
                 output.print_message(f"attached {name}")
         state.work_on(text)
-
-
-def _is_command(state: TerminalState, name: str) -> bool:
-    tool = state.session.toolbox.tools.get(name)
-    return tool is not None and tool.effect == "command"
 
 
 def _greet(state: TerminalState) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from cub.actions.code_session import (
     PreparedSession,
@@ -14,20 +13,19 @@ from cub.actions.code_session import (
 )
 from cub.actions.command_options import CodeOptions
 from cub.actions.tasks.stores import Stores, open_stores
-from cub.agent.events import Compaction, Question, SessionEnd, SessionEvent
+from cub.agent.events import Compaction, SessionEnd, SessionEvent
 from cub.agent.loop import AgentSession
 from cub.agent.permissions import PermissionMode
 from cub.agent.session_budget import SessionBudget
 from cub.agent.session_store import SessionRecorder
 from cub.agent.skill_invocation import SkillInvocation
 from cub.cli import output
-from cub.cli.questions import answer_question
+from cub.cli.questions import follow_events
 from cub.cli.session_view import SessionView, describe_end
 from cub.cli.terminal_session.input_completion import UsageCounts
-from cub.cli.typed_input import set_typing, take_typed_text
+from cub.cli.typed_input import set_typing
 from cub.edit.plan import PlanWarning
 from cub.processes.command import StopRequest
-from cub.project.allowed_rules import add_allowed_rule
 from cub.project.project import Project
 
 # Shift-Tab goes from one to the next; `bypass` is never reached by a slip.
@@ -38,7 +36,7 @@ _MODES: tuple[PermissionMode, ...] = ("ask", "accept-edits", "plan")
 class TerminalState:
     """Hold the session of the agent, how it was prepared, and what the next prompt gets.
 
-    `attachments` are texts that go with the next prompt. `typed` was typed while the agent worked.
+    `attachments` are texts that go with the next prompt.
     """
 
     stores: Stores
@@ -50,7 +48,6 @@ class TerminalState:
     total: SessionBudget  # of all conversations
     attachments: list[str] = field(default_factory=list)
     prompts: list[str] = field(default_factory=list)
-    typed: str = ""
     context_tokens: int = 0  # as measured last
     is_ending: bool = False
     recorder: SessionRecorder | None = None  # None until the first prompt, or if nothing is saved
@@ -68,7 +65,7 @@ class TerminalState:
 
     def work_on(
         self, prompt: str, invocation: SkillInvocation | None = None, title: str = ""
-    ) -> SessionEnd | None:
+    ) -> SessionEnd:
         """Have the agent work on a prompt, with all that was attached; return how that ended.
 
         A session that begins with it is listed by the `title`, or else by the prompt.
@@ -82,23 +79,10 @@ class TerminalState:
             self.open_recorder("", title or prompt, is_saved=not self.options.no_save)
         if self.recorder:
             events = self.recorder.record(events)
-        save_rule = partial(add_allowed_rule, self.prepared.root)
-        end: SessionEnd | None = None
         output.print_line()
-        with set_typing(is_shown=False):
-            try:
-                with self.view.follow():
-                    for event in events:
-                        self.view.show(event)
-                        if isinstance(event, Question):
-                            with set_typing(is_shown=True):
-                                answer_question(event, stop, save_rule)
-                            self.view.resume()
-                        elif isinstance(event, SessionEnd):
-                            end = event
-            finally:
-                self.typed = take_typed_text()
-        for line in describe_end(end, "The agent stopped") if end else ():
+        with set_typing(is_shown=False), self.view.follow():
+            end = follow_events(events, self.view, stop, self.prepared.root)
+        for line in describe_end(end, "The agent stopped"):
             output.print_message(line)
         return end
 

@@ -157,7 +157,7 @@ def test_what_is_typed_while_the_agent_works_is_in_the_next_prompt(
     with code(bakery, home) as session:
         mend(session)
         wait_in_tool(session, bakery)
-        session.type("first\rseconf\x7fd")
+        session.type("first\rsecox\x1b[D\x1b[C\x7fnd")  # keys edit the prompt, as later
         (bakery / "go").touch()
         session.wait_for("> first\n  second")
         assert session.screen.count("first") == 1  # nothing was sent, or echoed before
