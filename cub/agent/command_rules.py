@@ -42,6 +42,7 @@ from cub.agent.shell_programs import (
 )
 
 _MAX_DEPTH = 50  # of commands in commands
+_MAX_WORDS = 20  # of a command in a line that can't be parsed
 _MAX_FILES = 200  # of a pattern such as *.py
 _MAX_WILD_PARTS = 2  # of a path: more of them may search the whole disk
 _MAX_FOLDERS = 8
@@ -54,16 +55,6 @@ _SCRIPT_OPTION = re.compile(r"-[nErz]+|-F\S*")
 _RUNS_OUTPUT = frozenset(("xargs", "parallel", "eval", "source", ".", "at", "batch")) | SHELLS
 # Options that mean the same, as far as a program has both.
 _LETTERS = {"--recursive": "r", "-R": "r", "--force": "f", "--dir": "d", "--delete": "d"}
-
-
-class PossibleCommands(NamedTuple):
-    """Hold all that a line may run, commands in commands too, and the files that these open.
-
-    The words of the commands are without what only the shell knows.
-    """
-
-    commands: tuple[ShellCommand, ...]
-    files: tuple[Redirection, ...]
 
 
 class Coverage(NamedTuple):
@@ -92,12 +83,15 @@ def list_possible_files(text: str, folder: Path) -> list[Redirection]:
     """Return the files that a line may open, as far as it names them."""
     text = _KNOWN_FOLDER.sub(lambda found: "~" if found[1] == "HOME" else ".", text)
     possible = find_possible_commands(text)
-    return list(_resolve_files(possible.files, possible.commands, folder))
+    return list(_resolve_files(possible.redirections, possible.commands, folder))
 
 
 @lru_cache(maxsize=8)  # each rule asks
-def find_possible_commands(text: str) -> PossibleCommands:
-    """Return all that a line may run, also by `sudo`, `sh -c`, or a variable that is empty."""
+def find_possible_commands(text: str) -> CommandLine:
+    """Return all that a line may run, also by `sudo`, `sh -c`, or a variable that is empty.
+
+    The words of the commands are without what only the shell knows.
+    """
     commands, files = list[ShellCommand](), list[Redirection]()
     waiting = deque[tuple[str | ShellCommand, int]]([(text, 0)])
     while waiting:
@@ -107,13 +101,16 @@ def find_possible_commands(text: str) -> PossibleCommands:
             line = read_command_line(part)
             files += line.redirections
             inner += [*line.commands, *_list_run_texts(line)]
+            loose = line.loose_words
+            commands += (ShellCommand(loose[at : at + _MAX_WORDS]) for at in range(len(loose)))
+            files += (Redirection(word, "argument") for word in loose)
         elif words := tuple(filter(None, (_ANY_UNKNOWN.sub("", word) for word in part.words))):
             commands.append(part._replace(words=words))
             files += _list_files(part)
             inner += list_inner_commands(words)
         if depth < _MAX_DEPTH:
             waiting.extend((one, depth + 1) for one in inner)
-    return PossibleCommands(tuple(commands), tuple(files))
+    return CommandLine(tuple(commands), tuple(files))
 
 
 def only_reads(text: str, folder: Path) -> bool:
@@ -244,8 +241,7 @@ def _split_options(words: Sequence[str]) -> tuple[set[str], list[str]]:
         if not word.startswith("-") or len(word) == 1:
             rest.append(word)
         elif word.startswith("--"):
-            full = next((one for one in _LETTERS if len(word) > 3 and one.startswith(word)), word)
-            options.add(_LETTERS.get(full, word))
+            options.add(_LETTERS.get(word, word))
         elif len(word) <= 5:
             options |= {_LETTERS.get(f"-{letter}", letter) for letter in word[1:]}
         else:

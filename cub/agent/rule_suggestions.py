@@ -7,7 +7,6 @@ that is not known, or can't be undone, gets a rule for exactly the same line.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from cub.agent.command_rules import find_bounded_command, is_harmless
 from cub.agent.permission_rules import CallTarget, PermissionRule, escape_path, find_target
@@ -19,35 +18,28 @@ from cub.agent.tools.tool import Tool, ToolContext
 from cub.json_values import JsonObject
 from cub.masking import mask_text
 
-# Tools that always do the same kind of work, and those that do what their first argument says.
-_TOOLS = frozenset(
-    ("make", "ninja", "mvn", "gradle", "pytest", "unittest", "tox", "nox", "mypy", "pyright",
-     "pylint", "flake8", "black", "isort", "coverage", "tsc", "eslint", "prettier", "jest",
-     "vitest", "mocha", "gofmt", "golangci-lint", "rustc", "rustfmt", "shellcheck")
-)  # fmt: skip
-_WITH_SUBCOMMANDS = frozenset(
-    ("git", "npm", "pnpm", "yarn", "bun", "deno", "pip", "pip3", "uv", "poetry", "pdm", "cargo",
-     "go", "dotnet", "mix", "bundle", "gem", "composer", "helm", "cub", "ruff", "pre-commit",
-     "alembic")
-)  # fmt: skip
-_SCRIPT_RUNNERS = re.compile("(?:npm|pnpm|yarn|bun) run")
-_ANYTHING = re.compile(r"git (?:push|reset|clean|checkout|restore|stash)|\w+ (?:exec|x|dlx|eval)")
-_WRAPPERS = re.compile(
-    r"python[\d.]* -m|(?:uv|poetry|pdm|hatch|pipenv) run|(?:bundle|pnpm|yarn) exec|npx"
-)
-_SCRIPT = re.compile(
-    r"(?:(?:python[\d.]*|bash|sh|node|ruby|perl|php|bun|tsx|ts-node|uv run|deno run) )?"
-    r"(?!/)(?!.*\.\./)[\w./-]+\.(?:py|[cm]?[jt]s|rb|pl|php|sh)|\./[\w/-]+",
+# Tools that always do the same kind of work, by themselves or with a subcommand, and scripts.
+_KNOWN = re.compile(
+    r"(?:\w+=[\w./:+-]* )*(?:"
+    r"(?:(?:[\w.-]+/)*python[\d.]* -m |(?:uv|poetry|pdm|hatch|pipenv) run |npx |"
+    r"(?:bundle|pnpm|yarn) exec )*(?:(?:[\w.-]+/)*"
+    r"(?:make|ninja|mvn|gradle|pytest|unittest|tox|nox|mypy|pyright|pylint|flake8|black|isort|"
+    r"coverage|tsc|eslint|prettier|jest|vitest|mocha|gofmt|golangci-lint|rustfmt|shellcheck)|"
+    r"(?:git|npm|pnpm|yarn|bun|deno|pip3?|uv|poetry|pdm|cargo|go|dotnet|mix|bundle|gem|composer|"
+    r"helm|cub|ruff|pre-commit|alembic) "
+    r"(?!(?:push|reset|clean|checkout|restore|stash|exec|x|dlx|eval|run)\b)[a-z][\w:-]*|"
+    r"(?:npm|pnpm|yarn|bun) run [\w./:-]+|(?:cargo|go) run|"
+    r"(?:(?:python[\d.]*|bash|sh|node|ruby|perl|php|bun|tsx|ts-node|deno run) )?"
+    r"(?![/-])(?!\S*\.\./)[\w./-]+\.(?:py|[cm]?[jt]s|rb|pl|php|sh)|\./(?!\S*bin/)[\w/-]+))(?= |$)",
     re.ASCII,
 )
-_PLAIN_WORD = re.compile(r"-m|[\w./][\w:./=+-]*", re.ASCII)
 _EXACT_LINE = re.compile(r"[^\0-\x1f*?[\x7f-\U0010ffff]{1,100}")  # a wildcard would allow more
 
 
 def suggest_rule(
     tool: Tool, call_arguments: JsonObject, context: ToolContext
 ) -> PermissionRule | None:
-    """Return the rule to allow a call and those like it; None if it would allow too much."""
+    """Return the rule to allow a call and those like it; None if none can be shown."""
     target = find_target(tool, call_arguments, context)
     match tool.rule_kind:
         case "command":
@@ -79,26 +71,8 @@ def _describe_command(command: ShellCommand) -> str:
     """Return the pattern for a program, with its subcommand or script; "" if it is not known."""
     if bounded := find_bounded_command(command):
         return _describe_command(bounded)
-    words = command.words[: _count_words(command.words)]
-    parts = (*command.assignments, *words)
-    if not words or find_risks(command) or not all(map(_PLAIN_WORD.fullmatch, parts)):
-        return ""
-    return " ".join([*parts, "*"])
-
-
-def _count_words(words: tuple[str, ...]) -> int:
-    """Return how many words say what a command does; 0 if they are not known to do so."""
-    names = (words[0].rpartition("/")[2], *words[1:]) if words else ("",)
-    for count in (3, 2, 1):
-        if _SCRIPT.fullmatch(" ".join(words[:count])):
-            return count
-        if _WRAPPERS.fullmatch(" ".join(names[:count])):
-            inner = _count_words(words[count:])
-            return inner and count + inner
-    start = " ".join(names[:2])
-    count = 3 if _SCRIPT_RUNNERS.fullmatch(start) else 2 if names[0] in _WITH_SUBCOMMANDS else 1
-    is_known = count > 1 or names[0] in _TOOLS
-    return count if is_known and len(words) >= count and not _ANYTHING.fullmatch(start) else 0
+    found = _KNOWN.match(" ".join((*command.assignments, *command.words)))
+    return f"{found[0]} *" if found and not find_risks(command) else ""
 
 
 def _suggest_path_rule(target: CallTarget) -> PermissionRule | None:
@@ -106,21 +80,13 @@ def _suggest_path_rule(target: CallTarget) -> PermissionRule | None:
 
     None for git's and cub's folders, and for a search in several places.
     """
-    name = "Read" if target.tool.effect == "read" else "Edit"
-    root = target.context.root
-    inside = [
-        path.relative_to(root).as_posix() for path in target.paths if path.is_relative_to(root)
-    ]
+    name, root = "Read" if target.tool.effect == "read" else "Edit", target.context.root
     outside = [path for path in target.paths if not path.is_relative_to(root)]
-    if len(outside) == 1:
-        path = outside[0]
-        is_folder = path.name == "*"
-        return PermissionRule(
-            name, f"{escape_path(path.parent)}/**" if is_folder else escape_path(path)
-        )
-    if outside or len(inside) != 1 or not target.is_inside(target.paths[0]):
+    path, *others = outside or target.paths
+    if others or not (outside or target.is_inside(path)):
         return None
-    folder, mark, _ = inside[0].rpartition("/")
-    if mark and not find_running_part(inside[0]):
-        return PermissionRule(name, f"{escape_path(Path(folder))}/**")
-    return PermissionRule(name, f"./{escape_path(Path(inside[0]))}")
+    text = escape_path(path if outside else path.relative_to(root))
+    is_folder = path.name == "*" if outside else "/" in text and not find_running_part(text)
+    if is_folder:
+        return PermissionRule(name, f"{text.rpartition('/')[0]}/**")
+    return PermissionRule(name, text if outside else f"./{text}")

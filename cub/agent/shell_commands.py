@@ -8,7 +8,7 @@ commands, the line is not certain. What is read of it then is a guess, good enou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -59,7 +59,6 @@ _CHECKED_NODES = {
 _ODD_TEXT = re.compile(r"[^\S \t\n]|[\0-\x08\x0e-\x1f\x7f\ue000-\ue003]|[^ \t]\\\n|\\$")
 _CONTINUATION = re.compile(r"(?<!\\)((?:\\\\)*)\\\n")
 _BACKTICKS = re.compile("`([^`]*)`")  # the grammar has none in a here-document
-_POSITION = re.compile(r"\$\d")
 _ASCII = bytes(code if code < 128 else ord("%") for code in range(256))
 _GAP = re.compile(rb"(?:[ \t\n]|\\\n)*")
 _GAP_IN_COMMAND = re.compile(rb"(?:[ \t]|\\\n)*")
@@ -81,10 +80,7 @@ _COMMA = re.compile(rf"(?<!{_QUOTED}),")
 _RANGE = re.compile(r"\{[^{}]*\.\.[^{}]*\}")
 _BLANK = re.compile(rf"(?<!{_QUOTED})[ \t\n]+")
 _OPEN_OPTION = re.compile(rf"{_EMPTY}*(?:-[^=]*)?(?<!{_QUOTED})[*?\[]")
-_BRACE_COMMAND = re.compile(r"(^|[\s;&|(`])(?=\{[^\s{}'\"]*,)")
-_ASSIGNMENT = re.compile(r"\w+(?:\[[^\]]*\])?\+?=", re.ASCII)
-_ROUGH_BREAK = re.compile(r"[;&|(){}`\n]")
-_ROUGH_SKIP = re.compile(r"\d*[<>]+&?[ \t]*[^ \t\n;&|()<>`]*|\$?[\"']|\\")
+_LOOSE_WORD = re.compile(r"[^\s;&|(){},`<>'\"\\]+")
 
 
 class ShellCommand(NamedTuple):
@@ -120,30 +116,33 @@ class Redirection(NamedTuple):
 
 
 class CommandLine(NamedTuple):
-    """Hold all simple commands of a line, wherever they are, and the texts that they read."""
+    """Hold all simple commands of a line, wherever they are, and the texts that they read.
+
+    `loose_words` are all words of what can't be parsed: each of them may begin a command.
+    """
 
     commands: tuple[ShellCommand, ...]
     redirections: tuple[Redirection, ...]
-    inputs: tuple[str, ...]
-    is_certain: bool
+    inputs: tuple[str, ...] = ()
+    loose_words: tuple[str, ...] = ()
+    is_certain: bool = False
 
 
 @lru_cache(maxsize=16)  # to deny and to allow
 def read_command_line(text: str) -> CommandLine:
-    """Return what a command line runs. What can't be parsed is split by its operators."""
+    """Return what a command line runs; of one that can't be parsed also its words."""
     is_certain = _ODD_TEXT.search(text) is None
     joined = text if is_certain else _CONTINUATION.sub(r"\1", text)
     data = joined.encode("utf-8", "surrogatepass")
+    reader = _TreeReader(data, is_certain)
     if len(data) > _MAX_BYTES or is_nested_too_deep(data):
-        return CommandLine(tuple(_split_roughly(text[:_MAX_BYTES])), (), (), is_certain=False)
+        reader.is_certain = False
+        return reader.make_line(_LOOSE_WORD.findall(text[:_MAX_BYTES]))
     root = _parse(data)
-    if is_certain and not root.has_error:
-        reader = _read_tree(root, data, is_certain=True)
-        return reader.make_line(_split_roughly(text) if reader.is_lost else ())
-    if root.has_error:  # the grammar does not know braces that make a whole command
-        data = _BRACE_COMMAND.sub(r'\1""', joined).encode("utf-8", "surrogatepass")
-        root = _parse(data)
-    return _read_tree(root, data, is_certain=False).make_line(_split_roughly(text))
+    reader.is_certain = is_certain and not root.has_error
+    reader.read_tree(root)
+    is_parsed = is_certain and not (root.has_error or reader.is_lost)
+    return reader.make_line([] if is_parsed else _LOOSE_WORD.findall(joined))
 
 
 @cache
@@ -163,26 +162,6 @@ def _parse(data: bytes) -> Node:
     return _load_parser().parse(data.translate(_ASCII)).root_node
 
 
-def _read_tree(root: Node, data: bytes, *, is_certain: bool) -> _TreeReader:
-    reader = _TreeReader(data, is_certain)
-    nodes = [root]
-    while nodes:
-        node = nodes.pop()
-        reader.read_node(node)
-        nodes.extend(reversed(node.children))
-    return reader
-
-
-def _split_roughly(text: str) -> Iterator[ShellCommand]:
-    """Yield what may be a command in a text, without quotes and redirections."""
-    for part in _ROUGH_BREAK.split(_ROUGH_SKIP.sub("", text)):
-        words = part.strip(" \t").replace("\t", " ").split(" ")
-        while words and (not words[0] or _ASSIGNMENT.match(words[0])):
-            words = words[1:]
-        if words:
-            yield ShellCommand(tuple(filter(None, words)))
-
-
 @dataclass(slots=True)
 class _TreeReader:
     """Collect what the nodes of a tree run and open."""
@@ -194,10 +173,18 @@ class _TreeReader:
     redirections: list[Redirection] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
 
-    def make_line(self, guesses: Iterable[ShellCommand]) -> CommandLine:
-        """Return what was read, and guesses beside it."""
-        commands = (*self.commands, *guesses)
-        return CommandLine(commands, tuple(self.redirections), tuple(self.inputs), self.is_certain)
+    def make_line(self, loose_words: Iterable[str]) -> CommandLine:
+        """Return what was read."""
+        inputs, files = tuple(self.inputs), tuple(self.redirections)
+        return CommandLine(tuple(self.commands), files, inputs, tuple(loose_words), self.is_certain)
+
+    def read_tree(self, root: Node) -> None:
+        """Take all nodes of a tree, in their order."""
+        nodes = [root]
+        while nodes:
+            node = nodes.pop()
+            self.read_node(node)
+            nodes.extend(reversed(node.children))
 
     def read_node(self, node: Node) -> None:
         """Take one node, without those below it."""
@@ -300,9 +287,6 @@ class _TreeReader:
                 word = self._read_string(node)
             case "simple_expansion" | "expansion" if text in ("$IFS", "${IFS}"):
                 word = " "
-            case "simple_expansion" if _POSITION.match(text):
-                self._require(len(text) == 2)
-                word = UNKNOWN + text[2:]
             case "word" | "number" | "variable_name" | "test_operator" | "extglob_pattern":
                 word = _ESCAPE.sub(_mark_escape, text)
             case "process_substitution":

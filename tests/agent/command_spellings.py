@@ -20,7 +20,7 @@ DENIED = (
     "A=b rm y", "A=b C+=d rm y", ">log rm y", "rm y >log 2>&1", "2>/dev/null rm y", "<y rm y",
     "/bin/rm y", "/usr/bin/../bin/rm y", "'rm' y", '"rm" y', "r''m y", 'r""m y', "\\rm y", "r\\m y",
     "r\\\nm y", "$'rm' y", "$'r\\x6d' y", "$'\\162m' y", "$'\\u0072m' y", '$"rm" y', "{rm,-rf,y}",
-    "{rm,y}", "{r,}m y",
+    "{rm,y}",
     "true; {rm,y}", "rm$IFS-rf${IFS}y", "rm${IFS}y", "r$@m y", "rm$x y", "$x rm y", "rm${x} y",
     "r$(true)m y", "$(true) rm y",
     "$(echo rm y)", "`echo rm y`", "$(printf 'rm y')", "echo rm y | sh", "printf 'rm y' | bash",
@@ -71,7 +71,7 @@ NOT_FOUND = (
     "a=r; b=m; $a$b y",
     "x='rm y'; $x", "x='rm y'; eval \"$x\"", "cp /bin/rm ./other; ./other y",
     "ln -s /bin/rm other; ./other y",
-    "{r..r}m y", "$(echo r)m y", "/bin/[r]m y", "f() { $1 y; }; f rm",
+    "{r..r}m y", "{r,}m y", "$(echo r)m y", "/bin/[r]m y", "f() { $1 y; }; f rm",
 )  # fmt: skip
 # They need a program that is not everywhere, a repository, or more rights.
 _RARE = (

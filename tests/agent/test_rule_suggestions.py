@@ -75,7 +75,8 @@ def test_the_rule_allows_the_call_that_was_asked_about(
     "command",
     [
         "rm x", "rm a.py", "cp a.py x", "sudo ls", "env pytest", "sh -c x", "python -c x",
-        "python3", ".venv/bin/python x", "node -e x", "uv run python -c x", "uv run sh x",
+        "python3", ".venv/bin/python x", "./venv/bin/python x", "node -e x",
+        "uv run python -c x", "uv run sh x",
         "bundle exec ruby", "npx prettify", "curl x", "ssh x", "docker run x", "xargs grep x",
         "docker compose exec web sh", "git -c x=y log", "git config a b", "git -C x status",
         "git reset --hard", "git push", "sed -n 1p a", "awk '{print}' a", "eval x", "source x",

@@ -48,7 +48,7 @@ def test_redirections_name_their_files(text: str, redirections: list[Redirection
 @pytest.mark.parametrize(
     "text",
     [
-        "a \\", "a 'b", "a (b)", "a\rb", "a\x0bb", "a\u2028b", "a$1b", "a <<E\nx", "((a))",
+        "a \\", "a 'b", "a (b)", "a\rb", "a\x0bb", "a\u2028b", "a <<E\nx", "((a))",
         "a[1]=b", "a() { b; }", "a=(b)", "$\na b", "PATH=b", "export a=b",
         "a $((b))", "a ${b@P}", "a ${b:=c}", "a ${!b}",
         "a <<E; b <<F\nE\nF", "a <<E\n`b`\nE", "a {1..3}", "a > b{c,d}", "[[ a -eq b ]]", "a\\\nb",
