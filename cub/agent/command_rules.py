@@ -28,13 +28,11 @@ from cub.agent.shell_programs import (
     COPIERS,
     FILTERS,
     HARMLESS,
-    LISTERS,
     PRINTERS,
     SHELLS,
     WRITERS,
-    WRITING_OPTIONS,
     Reader,
-    find_bounded_words,
+    find_bounded_command,
     find_options,
     find_risks,
     list_inner_commands,
@@ -53,8 +51,8 @@ _KNOWN_FOLDER = re.compile(r"\$(?:\{?(HOME|PWD)\}?|\(pwd\))(?=\"?/)")
 _NAME_IN_WORD = re.compile("[=@:,]")
 _SCRIPT_OPTION = re.compile(r"-[nErz]+|-F\S*")
 _RUNS_OUTPUT = frozenset(("xargs", "parallel", "eval", "source", ".", "at", "batch")) | SHELLS
-# Options that mean the same, as far as a program has both.
-_LETTERS = {"--recursive": "r", "-R": "r", "--force": "f", "--dir": "d", "--delete": "d"}
+# As far as a program has both.
+_SAME_OPTIONS = {"--recursive": "-r", "-R": "-r", "--force": "-f", "--dir": "-d", "--delete": "-d"}
 
 
 class Coverage(NamedTuple):
@@ -131,8 +129,6 @@ def find_coverage(
     line = read_command_line(text)
     if not line.is_certain:
         return Coverage("cub can't determine what this command runs")
-    if not text.strip():
-        return Coverage("this command needs approval")
     files = list(line.redirections)
     for command in line.commands:
         is_ruled = _is_ruled(command, patterns)
@@ -184,14 +180,6 @@ def _is_ruled(command: ShellCommand, patterns: Sequence[str]) -> bool:
     return bounded is not None and _is_ruled(bounded, patterns)
 
 
-def find_bounded_command(command: ShellCommand) -> ShellCommand | None:
-    """Return what a program such as `timeout` runs; None if it does more than to bound that."""
-    words = () if command.assignments else find_bounded_words(command.words)
-    if not words:
-        return None
-    return command._replace(words=(*words, UNKNOWN) if command.words[0] == "xargs" else words)
-
-
 def _reads_directory(command: ShellCommand) -> bool:
     name = command.words[0]
     options = find_options(command.words[1:], "-r -d --recursive --directories")
@@ -238,14 +226,12 @@ def _split_options(words: Sequence[str]) -> tuple[set[str], list[str]]:
     """Return the options, short ones as letters, and all other words."""
     options, rest = set[str](), list[str]()
     for word in words:
-        if not word.startswith("-") or len(word) == 1:
+        if len(word) == 1 or not word.startswith("-"):
             rest.append(word)
-        elif word.startswith("--"):
-            options.add(_LETTERS.get(word, word))
-        elif len(word) <= 5:
-            options |= {_LETTERS.get(f"-{letter}", letter) for letter in word[1:]}
         else:
-            options.add(word)
+            is_long = word.startswith("--") or len(word) > 5
+            names = [word] if is_long else [f"-{letter}" for letter in word[1:]]
+            options.update(_SAME_OPTIONS.get(name, name) for name in names)
     return options, rest
 
 
@@ -257,7 +243,7 @@ def _list_files(command: ShellCommand) -> Iterator[Redirection]:
     words, program = command.words, command.program
     reader = FILTERS.get(program)
     paths = list_operands(words, reader or Reader())[1]
-    if not paths and (program in LISTERS or _reads_directory(command)):
+    if not paths and (program in ("ls", "find", "tree", "du") or _reads_directory(command)):
         paths = ["."]
     if program in HARMLESS:  # they may list files
         paths = [one for one in paths if glob.has_magic(one) and not _ANY_UNKNOWN.search(one)]
@@ -269,7 +255,7 @@ def _list_files(command: ShellCommand) -> Iterator[Redirection]:
     if program in WRITERS:  # of a directory, all that is in it
         inside = (one for path in paths for one in (path, f"{path}/*"))
         yield from (Redirection(one, "write") for one in inside)
-    elif reader and not find_risks(command).isdisjoint(WRITING_OPTIONS):
+    elif reader and find_risks(command) & {"-i", "--in-place", "-o", "--output"}:
         yield from (Redirection(path, "write") for path in paths)
     if not (reader or program in COPIERS or program == "git" or is_harmless(command)):
         names = (name for word in words[1:] for name in _NAME_IN_WORD.split(word) if name)

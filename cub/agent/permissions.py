@@ -90,10 +90,10 @@ class Permissions:
                         sure.append(opened)
                     elif opened.paths[0].is_file():
                         guessed.append(opened)
-        return next(
-            (one for one in self.deny if one.denies(sure) or (one.pattern and one.denies(guessed))),
-            None,
-        )
+        for rule in self.deny:
+            if rule.denies(sure) or (rule.pattern and rule.denies(guessed)):
+                return rule
+        return None
 
     def _find_running_part(self, target: CallTarget) -> str:
         """Return by which part of its path a file to edit runs uncalled; "" if it does not.

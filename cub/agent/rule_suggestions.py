@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from cub.agent.command_rules import find_bounded_command, is_harmless
+from cub.agent.command_rules import is_harmless
 from cub.agent.permission_rules import CallTarget, PermissionRule, escape_path, find_target
 from cub.agent.running_files import find_running_part
 from cub.agent.shell_commands import ShellCommand, read_command_line
-from cub.agent.shell_programs import find_risks
+from cub.agent.shell_programs import find_bounded_command, find_risks
 from cub.agent.tools.http_get import parse_web_host
 from cub.agent.tools.tool import Tool, ToolContext
 from cub.json_values import JsonObject

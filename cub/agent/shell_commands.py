@@ -8,7 +8,6 @@ commands, the line is not certain. What is read of it then is a guess, good enou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -134,15 +133,17 @@ def read_command_line(text: str) -> CommandLine:
     is_certain = _ODD_TEXT.search(text) is None
     joined = text if is_certain else _CONTINUATION.sub(r"\1", text)
     data = joined.encode("utf-8", "surrogatepass")
-    reader = _TreeReader(data, is_certain)
     if len(data) > _MAX_BYTES or is_nested_too_deep(data):
-        reader.is_certain = False
-        return reader.make_line(_LOOSE_WORD.findall(text[:_MAX_BYTES]))
+        return CommandLine((), (), (), tuple(_LOOSE_WORD.findall(text[:_MAX_BYTES])))
     root = _parse(data)
-    reader.is_certain = is_certain and not root.has_error
+    is_parsed = is_certain and not root.has_error
+    reader = _TreeReader(data, is_parsed)
     reader.read_tree(root)
-    is_parsed = is_certain and not (root.has_error or reader.is_lost)
-    return reader.make_line([] if is_parsed else _LOOSE_WORD.findall(joined))
+    loose_words = () if is_parsed and not reader.is_lost else _LOOSE_WORD.findall(joined)
+    return CommandLine(
+        tuple(reader.commands), tuple(reader.redirections), tuple(reader.inputs),
+        tuple(loose_words), reader.is_certain,
+    )  # fmt: skip
 
 
 @cache
@@ -172,11 +173,6 @@ class _TreeReader:
     commands: list[ShellCommand] = field(default_factory=list)
     redirections: list[Redirection] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
-
-    def make_line(self, loose_words: Iterable[str]) -> CommandLine:
-        """Return what was read."""
-        inputs, files = tuple(self.inputs), tuple(self.redirections)
-        return CommandLine(tuple(self.commands), files, inputs, tuple(loose_words), self.is_certain)
 
     def read_tree(self, root: Node) -> None:
         """Take all nodes of a tree, in their order."""

@@ -49,8 +49,6 @@ _VALUE = re.compile("=!?")
 _UNKNOWN_NAME = re.compile(rf"(?:-[^=]*)?{UNKNOWN_TEXT}")
 _MAY_TAKE_VALUE = re.compile(r"-(?!-$)[^=]+", re.DOTALL)
 _ASSIGNMENT = re.compile(r"\w+\+?=", re.ASCII)
-
-
 _PATTERN_OPTION = re.compile("-\\w*e|--(?:reg|file)")
 
 
@@ -71,11 +69,12 @@ _LINES = Reader("-n -c --lines --bytes")
 _GREP = Reader("-e -m -A -B -C", 1, follows="-R --dereference-recursive")
 # They do nothing but print what they read.
 FILTERS = {
-    "cat": Reader(), "head": _LINES, "tail": _LINES, "wc": Reader(), "ls": Reader(),
-    "nl": Reader("-b -s -w"), "tac": Reader(), "rev": Reader(), "cmp": Reader(),
-    "cut": Reader("-d -f -c -b"), "column": Reader("-s -o"), "sort": Reader("-k -t -S"),
-    "comm": Reader(), "paste": Reader("-d"), "od": Reader(), "stat": Reader("-c"), "file": Reader(),
-    "md5sum": Reader(), "sha256sum": Reader(), "realpath": Reader(), "readlink": Reader(),
+    **dict.fromkeys(
+        ("cat", "wc", "ls", "tac", "rev", "cmp", "comm", "od", "file", "md5sum", "sha256sum",
+         "realpath", "readlink"), Reader()),
+    "head": _LINES, "tail": _LINES, "nl": Reader("-b -s -w"), "cut": Reader("-d -f -c -b"),
+    "column": Reader("-s -o"), "sort": Reader("-k -t -S"), "paste": Reader("-d"),
+    "stat": Reader("-c"),
     "du": Reader("-d", follows="-L -D -H --dereference"), "tree": Reader("-L", follows="-l"),
     "diff": Reader("-U -C -x -I", follows="-r --recursive"),
     "grep": _GREP, "egrep": _GREP, "fgrep": _GREP,
@@ -86,26 +85,11 @@ FILTERS = {
     "sed": Reader("-e -l", 1, r"[\d,$;+p ]+|s/[^/\n]*/[^/\n]*/[gpi\d]*"),
     "awk": Reader("-F -v", 1, r"\{ *print(?: [$\w,. ]*)?\}"),
 }  # fmt: skip
-LISTERS = frozenset(
-    ("ls", "find", "tree", "du")
-)  # without an operand, of the folder that they are in
-WRITING_OPTIONS = ("-i", "--in-place", "-o", "--output")
 COPIERS = frozenset(("cp", "mv", "ln", "install", "rsync"))
 WRITERS = COPIERS.union(
-    (
-        "tee",
-        "rm",
-        "rmdir",
-        "unlink",
-        "shred",
-        "truncate",
-        "touch",
-        "mkdir",
-        "chmod",
-        "chown",
-        "patch",
-    )
-)
+    ("tee", "rm", "rmdir", "unlink", "shred", "truncate", "touch", "mkdir", "chmod", "chown",
+     "patch")
+)  # fmt: skip
 # Programs that change nothing, and read no file.
 HARMLESS = {
     "true": ".*", "false": ".*", ":": ".*", "pwd": ".*", "echo": ".*",
@@ -138,9 +122,8 @@ RISKS = {
 }  # fmt: skip
 _GIT_VALUES = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"))
 _GIT_RUNNERS = frozenset(
-    ("config", "bisect", "submodule", "filter-branch", "difftool", "mergetool", "send-email",
-     "hook", "daemon", "instaweb", "web--browse", "credential", "maintenance")
-)  # fmt: skip
+    ("config", "bisect", "submodule", "filter-branch", "difftool", "mergetool", "send-email")
+)
 
 
 def list_inner_commands(words: tuple[str, ...]) -> Iterator[ShellCommand | str]:
@@ -185,11 +168,14 @@ def _find_starts(arguments: Sequence[str], operands: int) -> Iterator[int]:
         before = word
 
 
-def find_bounded_words(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what a program such as `timeout` runs; () if it does more than to bound that."""
-    found = _BOUND.match(" ".join(words))
+def find_bounded_command(command: ShellCommand) -> ShellCommand | None:
+    """Return what a program such as `timeout` runs; None if it does more than to bound that."""
+    found = _BOUND.match(" ".join(command.words))
     count = found[0].count(" ") if found else 0
-    return words[count:] if found and found[0].split() == [*words[:count]] else ()
+    start, words = command.words[:count], command.words[count:]
+    if not found or command.assignments or tuple(found[0].split()) != start:
+        return None
+    return command._replace(words=(*words, UNKNOWN) if start[0] == "xargs" else words)
 
 
 def find_risks(command: ShellCommand) -> set[str]:

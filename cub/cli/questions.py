@@ -107,8 +107,7 @@ def _end_question() -> None:
 def _read_line(question: Question) -> str:
     """Return the line that a person types after the question is shown."""
     output.print_message(f"  {question.reason}")
-    is_exact = question.rule == f"Bash({question.text.strip()})"
-    rule = "exactly this command" if is_exact else question.rule
+    rule = question.rule.replace(f"Bash({question.text.strip()})", "exactly this command")
     always = f", (a)lways: {rule}" if rule else ""
     output.print_message(f"  Allow it? (y)es{always}, (n)o, or say what to do instead")
     discard_typed_input()

@@ -127,7 +127,7 @@ def test_rules_cover_an_everyday_command(context: ToolContext, command: str) -> 
     "command",
     [
         "rm x", "git status && rm x", "rm x | git apply",
-        "make; ./run", "./git status", "gitk", "npm tests", "npm install", "GIT status", "",
+        "make; ./run", "./git status", "gitk", "npm tests", "npm install", "GIT status",
         # the program, or a part of the line, is not known
         "$x status", "g$x status", "git$x status", "`echo git` status", "$(echo git) status",
         "f() { git status; }; f", "git() { rm x; }; git", "eval git status", "source a.sh; make",
