@@ -105,9 +105,9 @@ def _get_model(file: DefinitionFile) -> str:
     return name
 
 
-def _list_files(reader: TextReader, folder: DefinitionFolder) -> list[tuple[str, Path]]:
+def _list_files(reader: TextReader, folder: DefinitionFolder) -> list[Path]:
     try:
-        return [(path.stem, path) for path in reader.list_markdown(folder.path, folder.base)]
+        return reader.list_markdown(folder.path, folder.base)
     except CubError as error:
         reader.warn(error, "it is left out")
         return []

@@ -20,6 +20,7 @@ from cub.errors import CubError
 from cub.source_text import decode_source
 
 T = TypeVar("T")
+SKILL_FILE = "SKILL.md"
 MAX_NAME_CHARS = 64
 _FIELD = re.compile(r"^([\w-]+)[ \t]*:.*(?:\n(?:[ \t#-].*)?$)*", re.MULTILINE)
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -41,13 +42,9 @@ class DefinitionFolder(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DefinitionFile:
-    """Hold a file's fields and its text; the reader takes warnings about its fields.
-
-    `default_name` is for a file without the field `name`.
-    """
+    """Hold a file's fields and its text; the reader takes warnings about its fields."""
 
     path: Path
-    default_name: str
     folder: DefinitionFolder
     body: str
     reader: TextReader
@@ -62,13 +59,16 @@ class DefinitionFile:
         return self.reject(key, "a string", default)
 
     def get_name(self) -> str:
-        """Return the field `name`, or else the default, as it can be typed: `My name` as `My-name`.
+        """Return the field `name`, or else the file's or the skill's folder's, as it can be typed.
 
-        "" if neither has a letter or digit.
+        `My name` becomes `My-name`. Raises CubError if neither has a letter or digit.
         """
-        names = (self.get_text("name"), self.default_name)
+        default = self.path.parent.name if self.path.name == SKILL_FILE else self.path.stem
+        names = (self.get_text("name"), default)
         typed = (_NO_NAME.sub("-", name)[:MAX_NAME_CHARS].strip("-.:") for name in names)
-        return next(filter(None, typed), "")
+        if name := next(filter(None, typed), ""):
+            return name
+        raise CubError("its name has no letter or digit", where=self.reader.describe(self.path))
 
     def get_flag(self, key: str, *, default: bool) -> bool:
         """Return a field that is true or false, or a word for one of them."""
@@ -102,10 +102,6 @@ class DefinitionFile:
         return default
 
 
-# Returns the files of a folder, with their names if they have no field `name`.
-ListFiles = Callable[[TextReader, DefinitionFolder], Iterable[tuple[str, Path]]]
-
-
 def list_definition_folders(
     reader: TextReader, user_names: Sequence[str], project_names: Sequence[str]
 ) -> list[DefinitionFolder]:
@@ -125,7 +121,7 @@ def list_definition_folders(
 def read_definitions(
     reader: TextReader,
     folders: Iterable[DefinitionFolder],
-    list_files: ListFiles,
+    list_files: Callable[[TextReader, DefinitionFolder], Iterable[Path]],
     keys: Sequence[str],
 ) -> dict[str, DefinitionFile]:
     """Return the definitions in folders by name, with those fields that are in `keys`.
@@ -135,41 +131,35 @@ def read_definitions(
     """
     found = dict[str, DefinitionFile]()
     for folder in folders:
-        for default, path in list_files(reader, folder):
-            if not (file := _read_file(reader, path, default, folder, keys)):
+        for path in list_files(reader, folder):
+            try:
+                if not (file := _read_file(reader, path, folder, keys)):
+                    continue
+                name = file.get_name()
+            except CubError as error:
+                reader.warn(error, "it is left out")
                 continue
-            name, place = file.get_name(), reader.describe(path)
             other = found.pop(name, None)
-            if not name:
-                message = "its name has no letter or digit; it is left out"
-                reader.warnings.append(PlanWarning(message, place))
-                continue
             if other and other.folder is folder:
                 message = f"the name {name} is also that of {reader.describe(other.path)}"
-                reader.warnings.append(PlanWarning(f"{message}; this file is used", place))
+                reader.warn(CubError(message, where=reader.describe(path)), "this file is used")
             found[name] = file
     return found
 
 
 def _read_file(
-    reader: TextReader, path: Path, default: str, folder: DefinitionFolder, keys: Sequence[str]
+    reader: TextReader, path: Path, folder: DefinitionFolder, keys: Sequence[str]
 ) -> DefinitionFile | None:
-    """Return a file; None if there is none. One that can't be used is a warning, and None."""
-    try:
-        file = reader.read_document(path, folder.base)
-    except CubError as error:
-        reader.warn(error, "it is left out")
+    """Return a file; None if there is none. Raises CubError for one that can't be used."""
+    if not (file := reader.read_document(path, folder.base)):
         return None
-    text = split_front_matter(file.data, reader.describe(path)) if file else None
-    if not file or not text:
-        return None
+    place = reader.describe(path)
+    text = split_front_matter(file.data, place)
     if not text.body.strip():
-        message = "no text below the front matter; it is left out"
-        reader.warnings.append(PlanWarning(message, reader.describe(path)))
-        return None
+        raise CubError("no text below the front matter", where=place)
     if _UNENDED.match(text.body):
         message = "the front matter has no last line `---`; its fields are ignored"
-        reader.warnings.append(PlanWarning(message, reader.describe(path), 1))
+        reader.warnings.append(PlanWarning(message, place, 1))
     front = file.data.decode("utf-8", "replace").splitlines()[: max(text.line - 2, 0)]
     found = {match[1]: match for match in _FIELD.finditer("\n".join(front))}
     fields = {key: text.fields[key] for key in keys if key in text.fields}
@@ -178,7 +168,7 @@ def _read_file(
             fields[key] = _read_field(found[key])
     lines = {key: match.string.count("\n", 0, match.start()) + 1 for key, match in found.items()}
     given = {key: value for key, value in fields.items() if value is not None}
-    return DefinitionFile(path, default, folder, text.body.strip("\n"), reader, given, lines)
+    return DefinitionFile(path, folder, text.body.strip("\n"), reader, given, lines)
 
 
 def _read_field(match: re.Match[str]) -> Any:

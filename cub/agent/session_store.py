@@ -6,7 +6,7 @@ They are in this user's data directory, in a folder for each project, which nobo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,7 @@ from cub.files.read_files import make_os_error
 from cub.files.signed_state import make_private_folder, name_project_folder
 from cub.store.task_ids import encode_letters
 from cub.store.timestamps import utc_now
-from cub.text import append_hint, describe_os_error, join_first, list_similar
+from cub.text import append_hint, describe_os_error, join_first
 
 if TYPE_CHECKING:
     from cub.agent.loop import AgentSession
@@ -82,7 +82,10 @@ class SessionStore:
         if matches:
             what = f"{text!r} matches {len(matches)} sessions: {join_first(sorted(matches), 3)}"
             raise CubError(what, hint="type more of the id")
-        raise CubError(f"there is no session {text!r}", hint=self._suggest_session(start, ids))
+        hint = self._suggest_project(start) if start.isalnum() else ""
+        raise CubError(
+            f"there is no session {text!r}", hint=hint or "`cub code sessions` lists them"
+        )
 
     def read(self, session_id: str) -> SavedSession:
         """Return a session. Raises CubError for a file that can't be read."""
@@ -144,13 +147,6 @@ class SessionStore:
     def _get_path(self, session_id: str) -> Path:
         return self.folder / _FILES.replace("*", session_id)
 
-    def _suggest_session(self, start: str, ids: Sequence[str]) -> str:
-        """Return a hint for an id that is not one of this project: near ones, or whose it is."""
-        if start.isalnum() and (hint := self._suggest_project(start)):
-            return hint
-        near = list_similar(start, ids)
-        return f"did you mean {' or '.join(near)}?" if near else "`cub code sessions` lists them"
-
     def _suggest_project(self, start: str = "") -> str:
         """Return a hint to the project that has a session of this id; "" if there is none.
 
@@ -172,9 +168,6 @@ class SessionStore:
 def _explain_failure(path: Path, problem: str) -> Iterator[None]:
     try:
         yield
-    except BlockingIOError as error:
-        message = f"{problem}: {describe_os_error(error)}"
-        raise CubError(message, where=path.as_posix(), hint="close it there first") from error
     except OSError as error:
         raise make_os_error(error, path.as_posix(), problem) from error
 
@@ -219,11 +212,11 @@ class SessionRecorder:
         try:
             for event in events:
                 if is_first or isinstance(event, TurnEnd | Compaction | SessionEnd):
-                    self._save()
+                    self.save()
                 is_first = is_first and isinstance(event, ServersConnect)  # the prompt follows it
                 yield event
         finally:
-            self._save()
+            self.save()
 
     def close(self) -> None:
         """Let other processes resume the session."""
@@ -237,7 +230,8 @@ class SessionRecorder:
         model = shorten_text(self.session.model.name)
         return base._replace(active=utc_now(), model=model, turns=turns, tokens=tokens, usd=usd)
 
-    def _save(self) -> None:
+    def save(self) -> None:
+        """Save what has changed."""
         try:
             self.writer.save(self.session.messages, self.sum_up())
         except OSError as error:

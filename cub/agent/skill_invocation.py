@@ -8,7 +8,8 @@ import shlex
 from collections.abc import Collection
 from typing import NamedTuple
 
-from cub.agent.skills import SKILL_FILE, Skill, SkillSet
+from cub.agent.definition_files import SKILL_FILE
+from cub.agent.skills import Skill, SkillSet
 from cub.errors import UsageError
 from cub.files.read_files import list_names
 from cub.text import list_similar

@@ -13,6 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from cub.agent.definition_files import (
+    SKILL_FILE,
     DefinitionFile,
     DefinitionFolder,
     list_definition_folders,
@@ -27,7 +28,6 @@ from cub.project.config_layers import ConfigValue
 from cub.text import join_first, truncate_text
 from cub.tokens import estimate_tokens
 
-SKILL_FILE = "SKILL.md"
 MAX_DESCRIPTION_CHARS = 200  # of one skill, in the system prompt
 MAX_DESCRIPTION_TOKENS = 4_000  # of all skills together: about a hundred
 _USER_FOLDERS = (".agents/skills", ".claude/skills")
@@ -159,12 +159,12 @@ def _resolve(text: str, folder: Path, reader: TextReader) -> Path:
     return folder / text
 
 
-def _list_files(reader: TextReader, folder: DefinitionFolder) -> Iterator[tuple[str, Path]]:
+def _list_files(reader: TextReader, folder: DefinitionFolder) -> Iterator[Path]:
     if folder.setting and not folder.path.is_dir():
         message = f"no such directory: {folder.path.as_posix()}"
         reader.warnings.append(PlanWarning(message, folder.setting))
     for path in _find_skill_folders(reader, folder.path, folder.base, 0):
-        yield path.name, path / SKILL_FILE
+        yield path / SKILL_FILE
 
 
 def _find_skill_folders(

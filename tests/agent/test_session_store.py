@@ -197,7 +197,7 @@ def test_the_start_of_an_id_is_enough(store: SessionStore) -> None:
             store.find_id(text)
     with pytest.raises(CubError) as caught:
         store.find_id("acb1")
-    assert caught.value.hint == "did you mean abc1?"
+    assert caught.value.hint == "`cub code sessions` lists them"
 
 
 def test_an_id_of_another_project_says_where_it_is(store: SessionStore, tmp_path: Path) -> None:
@@ -282,9 +282,9 @@ def test_what_is_used_after_the_last_message_counts(store: SessionStore) -> None
     recorder = start(store, say("Done."))
     recorder = store.resume(fresh_session(store.root), recorder.session_id)
     size = recorder.writer.path.stat().st_size
-    list(recorder.record(()))
+    recorder.save()
     assert recorder.writer.path.stat().st_size == size
     recorder.session.budget.add_cost(TokenUsage(5, 5), 0.5)  # as by judges of the gate
-    list(recorder.record(()))
+    recorder.save()
     recorder.close()
     assert store.list_sessions()[0][0].tokens == TokenUsage(5, 5)

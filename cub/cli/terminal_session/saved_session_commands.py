@@ -25,8 +25,7 @@ def save_session(state: TerminalState, _: str) -> None:
         state.open_recorder("", _find_title(state), is_saved=True)
     if state.recorder is None:  # a warning has said why
         return
-    for _event in state.recorder.record(()):
-        pass
+    state.recorder.save()
     output.print_message(f"Saved. `cub code --resume {state.recorder.session_id}` continues it.")
 
 
