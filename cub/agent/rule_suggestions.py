@@ -85,7 +85,7 @@ def _suggest_path_rule(target: CallTarget) -> PermissionRule | None:
     path, *others = outside or target.paths
     if others or not (outside or target.is_inside(path)):
         return None
-    text = escape_path(path if outside else path.relative_to(root))
+    text = escape_path(path).removeprefix(f"{escape_path(root)}/")
     is_folder = path.name == "*" if outside else "/" in text and not find_running_part(text)
     if is_folder:
         return PermissionRule(name, f"{text.rpartition('/')[0]}/**")
