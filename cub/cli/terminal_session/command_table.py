@@ -60,8 +60,8 @@ _KEYS = (
 class Command(NamedTuple):
     """Describe a command: its name without the slash, its arguments, and its help.
 
-    `run` gets what stands behind the name, and returns a prompt for the agent, or None. It raises
-    CubError. `values` are what the first argument may be.
+    Arguments in capitals stand for others. `run` gets what stands behind the name, and returns a
+    prompt for the agent, or None. It raises CubError. `values` are what the first argument may be.
     """
 
     name: str
@@ -70,19 +70,30 @@ class Command(NamedTuple):
     run: Callable[[TerminalState, str], str | None]
     values: Callable[[TerminalState], Iterable[str]] = lambda _: ()
 
+    @property
+    def usage(self) -> str:
+        """Return how the command is written."""
+        return f"/{self.name} {self.arguments}".rstrip()
+
     def carry_out(self, state: TerminalState, words: str) -> str | None:
         """Run the command. Raises UsageError for an argument that is missing, or not wanted."""
-        if words and not self.arguments:
-            hint = "send what follows as a prompt of its own"
-            raise UsageError(f"/{self.name} takes no arguments", hint=hint)
+        word = self.arguments.strip("[]")
+        if words and not word.isupper() and words != word:
+            hint = f"write `{self.usage}`, and the rest as a prompt"
+            raise UsageError(f"unexpected argument {words!r}", hint=hint)
         if not words and self.arguments.isalpha():
-            hint = f"write `/{self.name} {self.arguments}`; Tab lists what it may be"
+            hint = f"write `{self.usage}`; Tab lists what it may be"
             raise UsageError(f"missing {self.arguments}", hint=hint)
         return self.run(state, words)
 
+    def list_values(self, state: TerminalState) -> Iterable[str]:
+        """Return what the first argument may be, if that is known."""
+        word = self.arguments.strip("[]")
+        return [word] if word.islower() else self.values(state)
+
 
 def _show_help(_: TerminalState, __: str) -> None:
-    rows = [(f"/{row.name} {row.arguments}".rstrip(), row.help) for row in COMMANDS]
+    rows = [(row.usage, row.help) for row in COMMANDS]
     output.print_rows([*rows, ("", ""), *_KEYS], prose=(1,))
 
 
@@ -100,7 +111,7 @@ def list_candidates(state: TerminalState) -> dict[str, Candidate]:
     skills = state.session.toolbox.context.skills.for_user
     rows = [Candidate(f"/{skill.name}", "", skill.summary) for skill in skills]
     rows += [
-        Candidate(f"/{row.name}", row.arguments, row.help, partial(row.values, state))
+        Candidate(f"/{row.name}", row.arguments, row.help, partial(row.list_values, state))
         for row in COMMANDS
     ]
     return {row.name: row for row in rows}
@@ -119,13 +130,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("help", "", "show all commands and keys", _show_help),
     Command("status", "", "show the models, permissions, tokens, and cost", show_status),
     Command("clear", "", "start a new conversation", clear_conversation),
-    Command(
-        "compact",
-        "[--force]",
-        "summarize the conversation",
-        compact_conversation,
-        lambda _: ("--force",),
-    ),
+    Command("compact", "[--force]", "summarize the conversation", compact_conversation),
     Command("history", "", "show the conversation in short", show_history),
     Command("retry", "", "send the last prompt again", retry_prompt),
     Command("undo", "", "stash all uncommitted changes with git", undo_changes),
@@ -144,13 +149,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("tasks", "", "list open tasks", show_tasks),
     Command("task", "ID", "work on a task, and run its checks", work_on_task, list_task_ids),
     Command("checks", "", "run the project's checks; the next prompt gets what fails", run_checks),
-    Command(
-        "map",
-        "[add]",
-        "show the project map, or attach it to the next prompt",
-        show_map,
-        lambda _: ("add",),
-    ),
+    Command("map", "[add]", "show the project map, or attach it to the next prompt", show_map),
     Command("agents", "[NUMBER]", "show what sub-agents do, or the answer of one", show_agents),
     Command("save", "", "save the session, and show its ID", save_session),
     Command("sessions", "", "list saved sessions", list_sessions),

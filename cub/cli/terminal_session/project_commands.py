@@ -14,7 +14,7 @@ from cub.cli import output
 from cub.cli.session_view import describe_review
 from cub.cli.task_stores import print_task_result
 from cub.cli.terminal_session.terminal_state import TerminalState
-from cub.errors import CubError, UsageError
+from cub.errors import CubError
 from cub.project.trust_store import load_trust
 from cub.tokens import estimate_tokens
 
@@ -131,8 +131,6 @@ def show_map(state: TerminalState, words: str) -> None:
     """Print the map of the project, or attach it to the next prompt."""
     from cub.actions.project_map import MapOptions, discard_write, render_map_file
 
-    if words not in ("", "add"):
-        raise UsageError(f"unknown word {words!r}", hint="write `/map`, or `/map add`")
     options = MapOptions(schedule_write=discard_write)
     data = render_map_file(state.open_stores().project, options).data
     if not data:

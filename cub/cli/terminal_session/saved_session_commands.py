@@ -41,7 +41,7 @@ def resume_session(state: TerminalState, words: str) -> None:
     if state.recorder and state.recorder.session_id == session_id:
         output.print_message("This is that session.")
         return
-    state.resume(session_id)
+    state.start_session(session_id)
     count = len(state.session.messages)
     output.print_message(f"Resumed {session_id}: {count:,} messages. /history shows them.")
 

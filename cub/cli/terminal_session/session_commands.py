@@ -23,7 +23,7 @@ MODES: tuple[PermissionMode, ...] = get_args(PermissionMode)
 
 def clear_conversation(state: TerminalState, _: str) -> None:
     """Begin a new conversation; instructions are read again."""
-    state.start_anew()
+    state.start_session()
     output.print_message("New conversation.")
 
 
@@ -123,10 +123,6 @@ def retry_prompt(state: TerminalState, _: str) -> str:
 
 def compact_conversation(state: TerminalState, words: str) -> None:
     """Summarize the conversation; with --force, even a short one."""
-    if words not in ("", "--force"):
-        raise UsageError(
-            f"unknown option {words!r}", hint="write `/compact`, or `/compact --force`"
-        )
     before, _ = state.measure_context()
     if not state.compact(force=bool(words)):
         hint = "" if words else ". /compact --force summarizes it anyway"

@@ -107,21 +107,15 @@ class TerminalState:
         if self.recorder:
             self.recorder.close()
 
-    def start_anew(self) -> None:
-        """Start a new conversation. Raises CubError for settings that are not valid."""
-        self._replace_session(self._prepare())
-        self._set_recorder(None, [])
-        self.attachments.clear()
-        self.prompts.clear()
+    def start_session(self, session_id: str = "") -> None:
+        """Start a new conversation, or go on with a saved one; instructions are read again.
 
-    def resume(self, session_id: str) -> None:
-        """Go on with a saved session, and read instructions again.
-
-        Raises CubError, and leaves everything as it was, if another process works on it.
+        Raises CubError, and leaves everything as it was, for settings that are not valid, or if
+        another process works on that session.
         """
         prepared = self._prepare()
         try:
-            opened = open_recorder(prepared, "", session_id, is_saved=True)
+            opened = open_recorder(prepared, "", session_id, is_saved=False)
         except BaseException:
             prepared.session.close()
             raise
