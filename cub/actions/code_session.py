@@ -52,7 +52,7 @@ from cub.project.setting_kinds import parse_seconds
 from cub.prompt.templates import load_shipped_templates
 
 if TYPE_CHECKING:
-    from cub.actions.session_checks import SessionBaseline
+    from cub.actions.session_checks import SessionChecks
 
 ConfigValues = Mapping[str, ConfigValue]
 
@@ -77,7 +77,7 @@ class PreparedSession(NamedTuple):
     """Hold a session that has not begun, the values of the configuration, and warnings.
 
     `root` is the project's. `model_choice` is the model that nobody configured, and why it was
-    chosen; else "". `baseline` is what the checks of the gate are compared with, None without one.
+    chosen; else "". `checks` are those of the gate, None without one.
     """
 
     session: AgentSession
@@ -87,14 +87,14 @@ class PreparedSession(NamedTuple):
     is_debug: bool
     warnings: list[PlanWarning]
     servers: SessionServers
-    baseline: SessionBaseline | None
+    checks: SessionChecks | None
     model_choice: str = ""
 
     def work_on(self, prompt: str, invocation: SkillInvocation | None) -> Iterator[SessionEvent]:
         """Work on a prompt; on that of a skill, if the user has called for one by `invocation`."""
         yield from self.servers.connect(self.session)
         if invocation:
-            yield from work_on_skill(self.session, self.subagents, invocation, prompt)
+            yield from work_on_skill(self.subagents, invocation, prompt)
         else:
             yield from self.session.work_on(prompt)
 
@@ -138,16 +138,16 @@ def prepare_session(
     stores: Stores,
     options: CodeOptions,
     surroundings: SessionSurroundings,
-    baseline: SessionBaseline | None = None,
+    checks: SessionChecks | None = None,
 ) -> PreparedSession:
-    """Return a session; its gate keeps the baseline of one that it goes on with.
+    """Return a session; its gate keeps what the checks of one that it goes on with said.
 
     Raises CubError for settings that are not valid, or not trusted.
     """
     plan = _plan_session(stores, options, surroundings)
     session = _open_session(plan)
     try:
-        return _add_companions(plan, session, baseline)
+        return _add_companions(plan, session, checks)
     except BaseException:
         session.close()
         raise
@@ -193,7 +193,7 @@ def _open_session(plan: _SessionPlan) -> AgentSession:
 
 
 def _add_companions(
-    plan: _SessionPlan, session: AgentSession, baseline: SessionBaseline | None
+    plan: _SessionPlan, session: AgentSession, checks: SessionChecks | None
 ) -> PreparedSession:
     """Add what works beside a session: servers, sub-agents, skills, and reviews of its end."""
     values, surroundings = plan.values, plan.surroundings
@@ -214,7 +214,7 @@ def _add_companions(
     )
     subagents.add_to_session()
     if plan.skills.for_model:
-        add_skill_tool(session, subagents)
+        add_skill_tool(subagents)
     if not surroundings.is_interactive:
         session.end_reviews.append(subagents)
     known = plan.stores.project.config.warnings
@@ -224,7 +224,7 @@ def _add_companions(
     if choice != "none":
         from cub.actions.session_checks import add_gate  # imports much of what runs attempts
 
-        baseline, problems = add_gate(session, values, choice, baseline)
+        checks, problems = add_gate(session, values, choice, checks)
         warnings += problems
     return PreparedSession(
         session,
@@ -234,7 +234,7 @@ def _add_companions(
         plan.models.is_debug,
         warnings,
         servers,
-        baseline,
+        checks,
         plan.models.choice,
     )
 

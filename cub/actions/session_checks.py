@@ -6,7 +6,7 @@ of `cub run`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -44,26 +44,28 @@ def add_gate(
     session: AgentSession,
     values: Mapping[str, Any],
     choice: GateChoice,
-    baseline: SessionBaseline | None,
-) -> tuple[SessionBaseline, list[PlanWarning]]:
-    """Have the work of a session reviewed; return the baseline of its checks, and warnings.
+    earlier: SessionChecks | None,
+) -> tuple[SessionChecks, list[PlanWarning]]:
+    """Have the work of a session reviewed; return its checks, and warnings.
 
-    Those that are not in the one given run now, beside the session, which changes nothing until
-    they are done. Raises CubError if only checks are to decide, and there are none.
+    They run now, beside the session, which changes nothing until they are done; what `earlier` ones
+    of the same session said is kept. Raises CubError if only checks are to decide, and there are
+    none.
     """
     judges = JUDGES if choice != "checks" else ()
     commands = () if choice == "judges" else tuple(values["run.checks"])
     checks = make_session_checks(session.toolbox.context, values, commands)
-    checks.baseline = baseline or checks.baseline
-    session.end_reviews.append(Gate(checks if commands else None, judges))
+    if earlier:
+        checks.baseline, checks.is_past = earlier.baseline, earlier.is_past
+    session.end_reviews.append(Gate(checks.run_checks if commands else None, judges))
     if commands:
         session.resources.enter_context(checks.watch(session))
-        return checks.baseline, []
+        return checks, []
     hint = "set run.checks to the commands that must succeed, such as [pytest]"
     if choice == "checks":
         raise CubError("no check can review the work: run.checks is empty", hint=hint)
     warning = PlanWarning("only judges review the work: run.checks is empty", "", hint=hint)
-    return checks.baseline, [warning] if choice == "both" else []
+    return checks, [warning] if choice == "both" else []
 
 
 def make_session_checks(
@@ -81,21 +83,11 @@ def make_session_checks(
 
 
 @dataclass(slots=True)
-class SessionBaseline:
-    """Hold what checks said before a session, by command; `is_past`: files may have changed since.
-
-    It stays when the settings of the session are read again.
-    """
-
-    results: dict[str, CheckResult] = field(default_factory=dict)
-    is_past: bool = False
-
-
-@dataclass(slots=True)
 class SessionChecks:
     """Run `commands` in the project's folder: before the session changes a file, and at its end.
 
-    `own` are those that have to pass, whatever they said before.
+    `own` are those that have to pass, whatever they said before. `baseline` is what each said then,
+    and `is_past` tells that files may have changed since.
     """
 
     commands: tuple[str, ...]
@@ -103,7 +95,8 @@ class SessionChecks:
     environ: Mapping[str, str]
     limits: TimeLimits
     own: tuple[str, ...] = ()
-    baseline: SessionBaseline = field(default_factory=SessionBaseline)
+    baseline: dict[str, CheckResult] = field(default_factory=dict)
+    is_past: bool = False
     _thread: Thread | None = None
 
     @contextmanager
@@ -114,10 +107,12 @@ class SessionChecks:
         """
         prepare = session.toolbox.before_change
 
-        def prepare_change(stop: StopRequest, send: Callable[[GateStart], None]) -> None:
-            prepare(stop, send)
-            self._wait_for_baseline(stop, send)
-            self.baseline.is_past = True
+        def prepare_change(context: ToolContext) -> None:
+            prepare(context)
+            if self._thread and self._thread.is_alive():
+                context.send(GateStart(0, 0))
+            self._wait_for_baseline(context.stop)
+            self.is_past = True
 
         session.toolbox = replace(session.toolbox, before_change=prepare_change)
         with closing(StopRequest()) as end:
@@ -136,27 +131,21 @@ class SessionChecks:
         The checks run, unless no call could change anything since they ran for the baseline.
         """
         self._wait_for_baseline(stop)
-        known = self.baseline.results
-        are_current = self._thread and not (self.baseline.is_past or stop.is_requested)
-        checks = list(known.values()) if are_current else self._iter_results(self.commands, stop)
+        checks = self._iter_results(self.commands, stop)
+        if not self.is_past and self.baseline.keys() >= {*self.commands}:
+            checks = (self.baseline[command] for command in self.commands)
         for check in checks:
-            is_own = check.command in self.own
-            yield _report_check(compare_check(check, known.get(check.command), is_own=is_own))
+            before, is_own = self.baseline.get(check.command), check.command in self.own
+            yield _report_check(compare_check(check, before, is_own=is_own))
 
-    def _wait_for_baseline(
-        self, stop: StopRequest, send: Callable[[GateStart], None] = lambda _: None
-    ) -> None:
-        thread = self._thread
-        if thread and thread.is_alive():
-            send(GateStart(0, 0))
-        while thread and thread.is_alive() and not stop.is_requested:
-            thread.join(_POLL_SECONDS)
+    def _wait_for_baseline(self, stop: StopRequest) -> None:
+        while self._thread and self._thread.is_alive() and not stop.is_requested:
+            self._thread.join(_POLL_SECONDS)
 
     def _run_baseline(self, stop: StopRequest) -> None:
-        results = self.baseline.results
-        unknown = [command for command in self.commands if command not in results]
+        unknown = [command for command in self.commands if command not in self.baseline]
         for check in self._iter_results(unknown, stop):
-            results[check.command] = check
+            self.baseline[check.command] = check
 
     def _iter_results(self, commands: Iterable[str], stop: StopRequest) -> Iterator[CheckResult]:
         """Yield what each check says; a stop ends the one that runs, so it says nothing."""
@@ -181,11 +170,7 @@ def _report_check(comparison: CheckComparison) -> GateCheck:
     if comparison.is_ok:
         return GateCheck(check.command, is_ok=True, summary=_describe_accepted(comparison))
     repeats = comparison.is_own and comparison.repeats_baseline
-    if comparison.before and comparison.before.cause and not repeats:
-        summary = describe_failed_check(replace(comparison, before=None), repeats=False)
-        summary += "; whether it failed before is not known, as it did not end in time then"
-    else:
-        summary = describe_failed_check(comparison, repeats=repeats)
+    summary = describe_failed_check(comparison, repeats=repeats)
     lines = [f"{item.where}: {item.message}".rstrip(": ") for item in comparison.new[:_MAX_ITEMS]]
     known = [item.where for item in check.items if item not in comparison.new][:_MAX_ITEMS]
     if known and not comparison.is_own:

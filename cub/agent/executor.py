@@ -24,7 +24,6 @@ from cub.agent.command_rules import only_reads
 from cub.agent.conversation import ImageBlock, TextBlock, ToolCall, ToolResult
 from cub.agent.events import (
     Answer,
-    GateStart,
     Question,
     ResultSource,
     ToolEnd,
@@ -40,7 +39,6 @@ from cub.agent.tools.tool_arguments import ToolError
 from cub.agent.tools.tool_text import MAX_RESULT_CHARS, split_kept_text
 from cub.errors import CubError
 from cub.masking import mask_text
-from cub.processes.command import StopRequest
 from cub.text import cut_middle, describe_os_error
 
 MAX_CONCURRENT = 8
@@ -66,8 +64,7 @@ class PathRules(Protocol):
 class Toolbox:
     """Hold the tools of a session, by name, and all that decides whether and how they run.
 
-    `before_change` is called in the thread of each call that may change something, and may wait; it
-    takes the call's `send`.
+    `before_change` is called in the thread of each call that may change something, and may wait.
     """
 
     tools: Mapping[str, Tool]
@@ -75,7 +72,7 @@ class Toolbox:
     permissions: Permissions
     cache: ExploreCache
     rules: PathRules
-    before_change: Callable[[StopRequest, Callable[[GateStart], None]], None] = lambda *_: None
+    before_change: Callable[[ToolContext], None] = lambda _: None
 
     def forget_results(self) -> None:
         """Note that the model no longer has the results of its calls before it."""
@@ -286,13 +283,13 @@ class CallBatch:
 
     def _call_tool(self, job: _Job) -> ToolOutput:
         assert job.execute is not None
-        context, tool = self.toolbox.context, job.tool
+        context, tool = replace(self.toolbox.context, send=self._send_event), job.tool
         line = tool.get_subject(job.call.arguments) if tool and tool.effect == "command" else ""
         if not (job.is_concurrent or (line and only_reads(line, context.folder))):
-            self.toolbox.before_change(context.stop, self._send_event)
+            self.toolbox.before_change(context)
             if context.stop.is_requested:
                 raise ToolError(_CANCELLED)
-        return job.execute(replace(context, send=self._send_event))
+        return job.execute(context)
 
     def _send_event(self, event: ToolEvent) -> None:
         self.report(partial(self._pass_event, event))

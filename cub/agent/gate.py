@@ -8,14 +8,14 @@ at most three times.
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from json import JSONDecoder
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 from cub.agent.conversation import make_user_message
 from cub.agent.events import GateCheck, GateEnd, GateStart, GateVerdict, RequestRetry, SessionEvent
@@ -69,18 +69,14 @@ JUDGES = (
 )
 
 
-class Checks(Protocol):
-    """Run the checks of a project."""
-
-    def run_checks(self, stop: StopRequest, /) -> Iterable[GateCheck]:
-        """Run them one after the other on the files as they are now, until a stop."""
-
-
 @dataclass(slots=True)
 class Gate:
-    """Review the end of the work. Without `checks` or `judges`, these have nothing to say."""
+    """Review the end of the work. Without checks or judges, these have nothing to say.
 
-    checks: Checks | None
+    `run_checks` runs those of the project on the files as they are now, until a stop.
+    """
+
+    run_checks: Callable[[StopRequest], Iterable[GateCheck]] | None
     judges: Sequence[Judge] = JUDGES
     judge_seconds: float = JUDGE_SECONDS
 
@@ -95,11 +91,11 @@ class Gate:
         is_last = number > MAX_ROUNDS
         may_ask = not is_last and session.last_text and not session.budget.explain_excess()
         judges = self.judges if may_ask else ()
-        if not (self.checks or judges):
+        if not (self.run_checks or judges):
             return ReviewResult()
         yield GateStart(number, len(judges))
         stop, failing = session.toolbox.context.stop, list[GateCheck]()
-        for check in self.checks.run_checks(stop) if self.checks else ():
+        for check in self.run_checks(stop) if self.run_checks else ():
             yield check
             failing += [] if check.is_ok else [check]
         judges = () if failing else judges

@@ -12,12 +12,10 @@ from typing import Annotated, NamedTuple
 
 from cub.agent.conversation import Message, TextBlock, make_user_message
 from cub.agent.events import ReplyText, SessionEnd, SessionEvent
-from cub.agent.loop import AgentSession
 from cub.agent.model import TextDelta
-from cub.agent.session_budget import SessionBudget
 from cub.agent.skill_invocation import SkillInvocation, write_instructions
 from cub.agent.skills import Skill
-from cub.agent.subagents import SKILL, SubagentRun, Subagents
+from cub.agent.subagents import SKILL, Subagents
 from cub.agent.tools.tool import ToolContext, ToolOutput, define_tool
 from cub.agent.tools.tool_arguments import ToolError
 from cub.errors import CubError
@@ -38,26 +36,26 @@ class SkillArguments(NamedTuple):
     args: Annotated[str, "Arguments for the skill, as a user types them."] = ""
 
 
-def add_skill_tool(session: AgentSession, subagents: Subagents) -> None:
-    """Add the tool that loads skills to a session that has sub-agents."""
-    run = partial(_load_skill, subagents, session.budget)
+def add_skill_tool(subagents: Subagents) -> None:
+    """Add the tool that loads skills to the session of the sub-agents."""
+    run = partial(_load_skill, subagents)
     # It changes nothing by itself, and what a sub-agent does is decided call by call.
     tool = define_tool(SKILL, _DESCRIPTION, SkillArguments, run, "agent", subject="skill")
-    toolbox = session.toolbox
-    session.toolbox = replace(toolbox, tools={**toolbox.tools, SKILL: tool})
+    toolbox = subagents.session.toolbox
+    subagents.session.toolbox = replace(toolbox, tools={**toolbox.tools, SKILL: tool})
 
 
 def work_on_skill(
-    session: AgentSession, subagents: Subagents, invocation: SkillInvocation, prompt: str
+    subagents: Subagents, invocation: SkillInvocation, prompt: str
 ) -> Iterator[SessionEvent]:
     """Work on a skill that the user has called for, as `AgentSession.work_on` does.
 
     `prompt` has its text, perhaps with more around it. Meanwhile no tools may be used but those
     that the skill allows.
     """
-    skill = invocation.skill
+    skill, session = invocation.skill, subagents.session
     if skill.is_fork:
-        yield from _work_apart(session, subagents, invocation, prompt)
+        yield from _work_apart(subagents, invocation, prompt)
         return
     toolbox = session.toolbox
     session.toolbox = replace(toolbox, context=_limit_tools(skill, toolbox.context))
@@ -68,12 +66,13 @@ def work_on_skill(
 
 
 def _work_apart(
-    session: AgentSession, subagents: Subagents, invocation: SkillInvocation, prompt: str
+    subagents: Subagents, invocation: SkillInvocation, prompt: str
 ) -> Iterator[SessionEvent]:
     """Have a sub-agent work; the conversation gets what the user typed, and the answer."""
-    context = _limit_tools(invocation.skill, session.toolbox.context)
+    session, skill = subagents.session, invocation.skill
+    context = _limit_tools(skill, session.toolbox.context)
     try:
-        run = _add_run(subagents, session.budget, invocation.skill)
+        run = subagents.add_run(skill.agent, f"/{skill.name}", session.budget)
         yield from subagents.follow_agent(run, prompt, context)
         end = SessionEnd("end_turn", run.answer)
     except CubError as error:
@@ -93,7 +92,7 @@ def _work_apart(
 
 
 def _load_skill(
-    subagents: Subagents, budget: SessionBudget, arguments: SkillArguments, context: ToolContext
+    subagents: Subagents, arguments: SkillArguments, context: ToolContext
 ) -> ToolOutput:
     """Return a skill's instructions, or what its sub-agent answers."""
     skills, name = context.skills, arguments.skill.strip().removeprefix("/")
@@ -107,17 +106,8 @@ def _load_skill(
     text = write_instructions(skill, arguments.args.strip())
     if not skill.is_fork:
         return ToolOutput(text, is_kept=True)
-    run = _add_run(subagents, budget, skill)
+    run = subagents.add_run(skill.agent, f"/{skill.name}", subagents.session.budget)
     return subagents.run_agent(run, text, _limit_tools(skill, context))
-
-
-def _add_run(subagents: Subagents, budget: SessionBudget, skill: Skill) -> SubagentRun:
-    """Return the record of the agent that works on a skill. Raises ToolError if there is none."""
-    agent = subagents.types.get(skill.agent)
-    if agent is None:
-        hint = suggest_known(skill.agent, subagents.types)
-        raise ToolError(f"the skill {skill.name} needs an unknown agent {skill.agent!r}", hint=hint)
-    return subagents.add_run(agent, f"/{skill.name}", budget)
 
 
 def _limit_tools(skill: Skill, context: ToolContext) -> ToolContext:

@@ -180,8 +180,14 @@ class Subagents:
             raise ToolError(f"{run.name} did not finish: {end.message or end.reason}{so_far}")
         run.state, run.answer = "done", end.text
 
-    def add_run(self, agent: AgentType, description: str, budget: SessionBudget) -> SubagentRun:
-        """Return the record of an agent that is about to start, within this budget."""
+    def add_run(self, name: str, description: str, budget: SessionBudget) -> SubagentRun:
+        """Return the record of an agent that is about to start, within this budget.
+
+        Raises ToolError if there is none of the name.
+        """
+        agent = self.types.get(name)
+        if agent is None:
+            raise ToolError(f"there is no agent {name!r}", hint=suggest_known(name, self.types))
         run = SubagentRun(next(self._numbers), agent, description, budget.start_child())
         self.runs.append(run)
         return run
@@ -228,12 +234,9 @@ class Subagents:
     def _run_task(
         self, budget: SessionBudget, arguments: TaskArguments, context: ToolContext
     ) -> ToolOutput:
-        agent = self.types.get(arguments.subagent_type)
-        if agent is None:
-            hint = suggest_known(arguments.subagent_type, self.types)
-            raise ToolError(f"there is no agent {arguments.subagent_type!r}", hint=hint)
         prompt = arguments.prompt
-        run = self.add_run(agent, arguments.description or find_first_line(prompt), budget)
+        title = arguments.description or find_first_line(prompt)
+        run = self.add_run(arguments.subagent_type, title, budget)
         if context.depth or not arguments.run_in_background:  # a sub-agent has no later messages
             return self.run_agent(run, prompt, context)
         # The stop and the events of the call end with the call.

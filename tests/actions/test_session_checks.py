@@ -5,17 +5,17 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cub.actions.session_checks import SessionChecks
-from cub.agent.events import GateStart
+from cub.agent.events import GateStart, ToolEvent
 from cub.processes.command import StopRequest, TimeLimits
 from tests.agent.doubles import FakeModel, close_stops, make_session, make_toolbox
 
-Change = Callable[[Callable[[GateStart], None]], None]
+Change = Callable[[Callable[[ToolEvent], None]], None]
 Watch = Callable[[SessionChecks], Change]
 # Prints a failing test for each line of the file, as pytest does, and fails if there is one.
 SCRIPT = """\
@@ -29,7 +29,7 @@ sys.exit(bool(names))
 """
 
 
-def ignore(_: GateStart) -> None:
+def ignore(_: ToolEvent) -> None:
     """Take an event, for nobody."""
 
 
@@ -49,7 +49,12 @@ def watch(tmp_path: Path, stop: StopRequest) -> Iterator[Watch]:
         def start(checks: SessionChecks) -> Change:
             session = make_session(make_toolbox(tmp_path, []), FakeModel())
             stack.enter_context(checks.watch(session))
-            return partial(session.toolbox.before_change, stop)
+
+            def change(send: Callable[[ToolEvent], None]) -> None:
+                context = replace(session.toolbox.context, stop=stop, send=send)
+                session.toolbox.before_change(context)
+
+            return change
 
         yield start
 
@@ -157,7 +162,7 @@ def test_a_baseline_stays_for_other_checks_of_the_session(
     change(ignore)
     (tmp_path / "failing").write_text("x")
     again = make_checks(tmp_path)
-    again.baseline = checks.baseline
+    again.baseline, again.is_past = checks.baseline, checks.is_past
     watch(again)
     (report,) = again.run_checks(stop)
     assert not report.is_ok
@@ -191,7 +196,7 @@ def test_a_check_that_did_not_end_before_says_that_nothing_is_known(
     command = f"test -e failing || sleep 60; {sys.executable} check.py"
     checks = SessionChecks((command,), tmp_path, {}, TimeLimits(2, None))
     change = watch(checks)
-    waits = list[GateStart]()
+    waits = list[ToolEvent]()
     change(waits.append)
     assert waits == [GateStart(0, 0)]
     change(waits.append)
@@ -210,7 +215,7 @@ def test_a_change_is_known_to_all_checks_that_watch(tmp_path: Path, stop: StopRe
     (tmp_path / "failing").write_text("")
     with gate.watch(session):
         with own.watch(session):
-            session.toolbox.before_change(stop, ignore)
+            session.toolbox.before_change(session.toolbox.context)
             (tmp_path / "failing").write_text("x")
             assert [report.is_ok for report in own.run_checks(stop)] == [False]
         assert [report.is_ok for report in gate.run_checks(stop)] == [False]

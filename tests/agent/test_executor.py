@@ -312,7 +312,7 @@ def test_a_change_that_waits_is_not_made_after_a_stop(tmp_path: Path) -> None:
     write = Gate()
     write.opened.set()
     toolbox = make_toolbox(tmp_path, [make_tool("Write", write.run, "edit")])
-    toolbox = replace(toolbox, before_change=lambda stop, _: stop.request())
+    toolbox = replace(toolbox, before_change=lambda context: context.stop.request())
     batch = Batch(toolbox)
     batch.add("Write", "a")
     assert batch.finish()[0].startswith("error: This call was cancelled")
@@ -321,7 +321,7 @@ def test_a_change_that_waits_is_not_made_after_a_stop(tmp_path: Path) -> None:
 
 def test_agents_start_before_the_first_change_may_be_made(tmp_path: Path) -> None:
     toolbox = make_toolbox(tmp_path, [make_tool("Task", echo, "agent")])
-    toolbox = replace(toolbox, before_change=lambda *_: pytest.fail("a change was announced"))
+    toolbox = replace(toolbox, before_change=lambda _: pytest.fail("a change was announced"))
     batch = Batch(toolbox)
     batch.add("Task", "look")
     assert batch.finish() == ["look!"]
@@ -334,7 +334,7 @@ def test_agents_start_before_the_first_change_may_be_made(tmp_path: Path) -> Non
 def test_a_command_that_only_reads_is_no_change(tmp_path: Path, line: str, is_change: bool) -> None:
     changes = list[object]()
     toolbox = make_toolbox(tmp_path, [make_tool("Bash", echo, "command")])
-    batch = Batch(replace(toolbox, before_change=lambda stop, _: changes.append(stop)))
+    batch = Batch(replace(toolbox, before_change=changes.append))
     batch.add("Bash", line)
     batch.finish()
     assert bool(changes) == is_change

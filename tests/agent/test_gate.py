@@ -168,7 +168,7 @@ def test_judges_see_the_request_and_the_last_work(tmp_path: Path) -> None:
 
 def test_a_failing_check_goes_back_to_the_model_and_no_judge_is_asked(tmp_path: Path) -> None:
     panel = Panel(YES, YES, YES)
-    session = make_reviewed(tmp_path, Gate(FakeChecks(RED, OK)), panel)
+    session = make_reviewed(tmp_path, Gate(FakeChecks(RED, OK).run_checks), panel)
     events, end = work(session)
     assert (end.reason, end.text) == ("end_turn", "Done 2.")
     assert session.messages[2].text == (
@@ -184,7 +184,7 @@ def test_a_failing_check_goes_back_to_the_model_and_no_judge_is_asked(tmp_path: 
 
 
 def test_checks_that_still_fail_after_three_rounds_fail_the_session(tmp_path: Path) -> None:
-    session = make_reviewed(tmp_path, Gate(FakeChecks(*[RED] * 9), ()))
+    session = make_reviewed(tmp_path, Gate(FakeChecks(*[RED] * 9).run_checks, ()))
     events, end = work(session)
     assert (end.reason, end.text) == ("gate", "Done 4.")
     assert end.message == "after 3 rounds: t.py::test_a: 1 != 2"
@@ -192,7 +192,7 @@ def test_checks_that_still_fail_after_three_rounds_fail_the_session(tmp_path: Pa
 
 
 def test_checks_that_pass_in_the_last_round_are_enough(tmp_path: Path) -> None:
-    session = make_reviewed(tmp_path, Gate(FakeChecks(RED, RED, RED, OK), ()))
+    session = make_reviewed(tmp_path, Gate(FakeChecks(RED, RED, RED, OK).run_checks, ()))
     _, end = work(session)
     assert (end.reason, end.text) == ("end_turn", "Done 4.")
 

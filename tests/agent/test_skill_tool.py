@@ -58,14 +58,14 @@ class Lab:
         types = {row.name: row for row in BUILT_IN_AGENTS}
         self.subagents = Subagents(self.session, types, lambda role: role, lambda _: self.model)
         self.subagents.add_to_session()
-        add_skill_tool(self.session, self.subagents)
+        add_skill_tool(self.subagents)
 
     def work(self, prompt: str) -> list[SessionEvent]:
         invocation = find_invocation(self.session.toolbox.context.skills, prompt)
         if invocation is None:
             return list(self.session.work_on(prompt))
         text = invocation.text
-        return list(work_on_skill(self.session, self.subagents, invocation, text))
+        return list(work_on_skill(self.subagents, invocation, text))
 
     def load(self, name: str, arguments: str = "") -> ToolEnd:
         """What the model gets for a skill."""
@@ -165,8 +165,8 @@ def test_a_sub_agent_that_fails_ends_the_work_with_its_reason(tmp_path: Path) ->
 
 def test_an_unknown_kind_of_agent_has_near_misses(tmp_path: Path) -> None:
     lab = Lab(tmp_path, say("done"))
-    assert "needs an unknown agent 'nobody'" in lab.load("odd").result.text
-    assert "needs an unknown agent 'nobody'" in get_end(lab.work("/odd")).message
+    assert "there is no agent 'nobody'" in lab.load("odd").result.text
+    assert "there is no agent 'nobody'" in get_end(lab.work("/odd")).message
 
 
 def test_a_stop_ends_the_sub_agent(tmp_path: Path) -> None:

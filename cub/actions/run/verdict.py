@@ -290,6 +290,8 @@ def _describe_news(comparison: CheckComparison) -> str:
     """Say that a failure is new where others were known; one that these had hidden is new, too."""
     if comparison.is_own or comparison.before is None or not comparison.before.is_red:
         return ""
+    if comparison.before.cause:
+        return "; whether it failed before is not known, as it did not end in time then"
     count = len(comparison.fixed)
     return f" (new; {format_failure_count(count)} fixed)" if count else " (new)"
 

@@ -129,7 +129,7 @@ class TerminalState:
 
         Raises CubError, and leaves everything as it was, for settings that are not valid.
         """
-        before, prepared = self.session, self._prepare(keeps_baseline=True)
+        before, prepared = self.session, self._prepare(keeps_checks=True)
         prepared.session.messages = before.messages
         used = before.budget
         prepared.session.budget.add_cost(used.usage, used.usd, used.turns)
@@ -137,11 +137,11 @@ class TerminalState:
         if self.recorder:
             self.recorder.session = self.session
 
-    def _prepare(self, *, keeps_baseline: bool = False) -> PreparedSession:
+    def _prepare(self, *, keeps_checks: bool = False) -> PreparedSession:
         """Return a session with what files say now; nothing counts as read in it."""
         self.stores = self.open_stores()
-        baseline = self.prepared.baseline if keeps_baseline else None
-        prepared = prepare_session(self.stores, self.options, self.surroundings, baseline)
+        checks = self.prepared.checks if keeps_checks else None
+        prepared = prepare_session(self.stores, self.options, self.surroundings, checks)
         output.print_warnings(prepared.warnings)
         return prepared
 

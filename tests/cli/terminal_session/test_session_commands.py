@@ -59,7 +59,7 @@ def test_reload_keeps_what_the_checks_said_before_the_session(
     (bakery / ".cub").mkdir()
     (bakery / ".cub/config.yaml").write_text("run: {checks: ['echo >> runs; test ! -e broken']}\n")
     enter("/clear")
-    state.session.toolbox.before_change(state.surroundings.stop, lambda _: None)
+    state.session.toolbox.before_change(state.session.toolbox.context)
     (bakery / "broken").touch()
     enter("/model scripted/replies.yaml")
     enter("/reload")
