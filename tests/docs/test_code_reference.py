@@ -21,6 +21,7 @@ from cub.agent.events import (
     ReplyText,
     RequestRetry,
     ResultSource,
+    ServersConnect,
     SessionEnd,
     SessionEndReason,
     SessionEvent,
@@ -78,6 +79,7 @@ EVENTS: tuple[SessionEvent, ...] = (
     GateCheck("make test", is_ok=False, summary="test_bread failed"),
     GateVerdict("Correctness", None, "no answer"),
     GateEnd(1, is_accepted=False, request="Fix it."),
+    ServersConnect(("tickets",)),
     CacheStatistics(0, 0, 0, 0, 0),
 )
 ENDS = (SessionEnd("end_turn", "Done."), SessionEnd("error", "", "no such model", "request"))
