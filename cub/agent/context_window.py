@@ -13,6 +13,7 @@ from cub.agent.conversation import (
     Message,
     ReasoningBlock,
     TextBlock,
+    ToolCall,
     ToolResult,
     count_same,
 )
@@ -51,8 +52,7 @@ class ContextWindow:
     overhead: int
     limits: SessionLimits
     _is_searched: bool = False
-    # Blocks with their tokens, by identity: a cut leaves most of them as they are.
-    _sizes: dict[int, tuple[Block, int]] = field(default_factory=dict)
+    _sizes: dict[int, int] = field(default_factory=dict)  # tokens of texts, by their hashes
     _reported: int = 0  # tokens of the last request and its reply, as the service counted them
     _estimated: int = 0  # the estimate of the same messages
     _counted: Sequence[Message] = ()  # these messages
@@ -107,11 +107,22 @@ class ContextWindow:
 
     def estimate_block(self, block: Block) -> int:
         """Return about how many tokens a block has."""
-        known, tokens = self._sizes.get(id(block), (None, 0))
-        if known is not block:
-            tokens = _count_block(block)
-            self._sizes[id(block)] = block, tokens
-        return tokens
+        match block:
+            case ImageBlock():
+                return _IMAGE_TOKENS
+            case ToolResult():
+                return sum(map(self.estimate_block, block.content))
+            case TextBlock():
+                text = block.text
+            case ReasoningBlock():
+                text = json.dumps(block.data, ensure_ascii=False)
+            case ToolCall():
+                values = [block.name, block.arguments, dict(block.extra)]
+                text = json.dumps(values, ensure_ascii=False)
+        key = hash(text)
+        if key not in self._sizes:  # counting takes a hundred times as long
+            self._sizes[key] = estimate_tokens(text)
+        return self._sizes[key]
 
     def record_usage(self, messages: Sequence[Message], usage: TokenUsage) -> None:
         """Note what the service has counted for a request with its reply, which are the messages.
@@ -119,9 +130,6 @@ class ContextWindow:
         Some servers count only what they had not cached, so less than half of the estimate is not
         believed; others count nothing.
         """
-        if count_same(messages, self._counted) < len(self._counted):
-            blocks = [block for message in messages for block in message.blocks]
-            self._sizes = {id(one): (one, self.estimate_block(one)) for one in blocks}
         self._estimated, self._counted = self.estimate(messages), tuple(messages)
         counted = max(usage.total + usage.cache_read, self._estimated // 2)
         self._reported = counted if any(usage) else self._estimated
@@ -147,17 +155,3 @@ class ContextWindow:
         size = f" of {self.limits.window:,} tokens" if self.limits.window else ""
         message = f"the conversation does not fit the model's window{size}: {error.message}"
         return f"{message}; write a shorter prompt, or choose a model with a larger window"
-
-
-def _count_block(block: Block) -> int:
-    match block:
-        case ImageBlock():
-            return _IMAGE_TOKENS
-        case ToolResult():
-            return sum(map(_count_block, block.content))
-        case TextBlock():
-            return estimate_tokens(block.text)
-        case ReasoningBlock():
-            return estimate_tokens(json.dumps(block.data, ensure_ascii=False))
-    values = [block.name, block.arguments, dict(block.extra)]
-    return estimate_tokens(json.dumps(values, ensure_ascii=False))

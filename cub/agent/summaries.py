@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from cub.agent.conversation import (
     Block,
@@ -48,7 +48,7 @@ def build_summary_request(messages: Sequence[Message], max_tokens: int) -> Model
 
     It has at most about `max_tokens` tokens; what is left out are the oldest messages.
     """
-    text = "".join(_iter_transcript(messages[:-RECENT_MESSAGES]))
+    text = render_transcript(messages[:-RECENT_MESSAGES])
     limit, tokens = min(_MAX_TRANSCRIPT, max_tokens), estimate_tokens(text)
     if tokens > limit:
         text = text[-max(1, len(text) * limit // tokens) :]
@@ -77,13 +77,11 @@ def replace_old_messages(
 
 def render_transcript(messages: Sequence[Message]) -> str:
     """Return messages as a text, with the beginning and the end of each long block."""
-    return "".join(_iter_transcript(messages)).rstrip()
-
-
-def _iter_transcript(messages: Sequence[Message]) -> Iterator[str]:
-    for message in messages:
-        for block in message.blocks:
-            yield f"[{message.role}] {_describe_block(block)}\n\n"
+    return "\n\n".join(
+        f"[{message.role}] {_describe_block(block)}"
+        for message in messages
+        for block in message.blocks
+    )
 
 
 def _describe_block(block: Block) -> str:

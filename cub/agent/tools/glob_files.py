@@ -23,12 +23,9 @@ class GlobArguments(NamedTuple):
     """Hold a pattern, and the folder that it is relative to."""
 
     pattern: Annotated[
-        str,
-        "Such as `*.md`, `src/**/*.{ts,tsx}` or `**/test_*.py`.",
-        "glob",
-        "query",
-        "glob_pattern",
-    ]
+        str, "Such as `*.md`, `src/**/*.{ts,tsx}` or `**/test_*.py`.",
+        "glob", "query", "glob_pattern",
+    ]  # fmt: skip
     path: Annotated[str, "The directory to search in.", *FOLDER_NAMES] = "."
 
 
