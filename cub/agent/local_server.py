@@ -107,6 +107,6 @@ def _get_json(connection: HTTPConnection, path: str, endpoint: ModelEndpoint) ->
         response = connection.getresponse()
         data = response.read(_MAX_LIST_BYTES)
         return parse_object(data) if response.status == 200 else {}
-    except (OSError, HTTPException):
+    except (OSError, HTTPException, ValueError):  # the last for a key that is none
         connection.close()
         return {}

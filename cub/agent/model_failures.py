@@ -69,9 +69,8 @@ def check_answer(response: Response, endpoint: ModelEndpoint) -> None:
         content = response.read().decode("utf-8", "replace")
         raise explain_error(content, endpoint, response.status_code, response.headers)
     if "html" in response.headers.get("content-type", ""):
-        page = make_failure(endpoint, "answered with a web page", kind="request")
-        page.hint = _CHECK_ADDRESS
-        raise page
+        reason = "answered with a web page"
+        raise make_failure(endpoint, reason, kind="request", hint=_CHECK_ADDRESS)
 
 
 def explain_error(
@@ -83,7 +82,7 @@ def explain_error(
     """Return what a service has sent as an error: with a status, or in the middle of a stream."""
     # Gemini puts the object into a list.
     tree = parse_object(content.strip().removeprefix("[").removesuffix("]"))
-    message = _find_text(tree, _MESSAGE_PLACES) or _read_page(content)
+    message = _find_text(tree, _MESSAGE_PLACES) or _read_page(content).removeprefix(f"{status} ")
     name = _find_text(tree, _NAME_PLACES)
     kind = classify_status(status) if status else _KINDS.get(name, "service")
     reason = f"answered {status}" if status else "broke off its reply"
@@ -131,15 +130,21 @@ def explain_connection(error: Exception, endpoint: ModelEndpoint) -> ModelError:
     """Return what the HTTP client has raised, or a reader of JSON, as a ModelError."""
     import httpx2
 
-    if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
-        return make_failure(endpoint, "is not the address of a model server", error, "request")
-    # An OSError is one of reading certificates: those of connections are an HTTPError.
-    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | OSError):
-        return make_failure(endpoint, "can't be reached", error)
-    if isinstance(error, httpx2.TimeoutException):
-        return make_failure(endpoint, f"sent nothing for {endpoint.timeout:g} s")
-    if isinstance(error, httpx2.HTTPError):
-        return make_failure(endpoint, "closed the connection in the middle of its reply", error)
+    address = "is not the address of a model server"
+    proxy = "install the package socksio, or unset ALL_PROXY"
+    certificates = "check SSL_CERT_FILE and SSL_CERT_DIR"
+    table: tuple[tuple[tuple[type[Exception], ...], str, FailureKind, str], ...] = (
+        ((httpx2.InvalidURL, httpx2.UnsupportedProtocol), address, "request", ""),
+        ((ImportError,), "is behind a SOCKS proxy", "request", proxy),
+        # Those of connections are an HTTPError.
+        ((OSError,), "is not asked, as certificates can't be read", "request", certificates),
+        ((httpx2.ConnectError, httpx2.ConnectTimeout), "can't be reached", "service", ""),
+        ((httpx2.TimeoutException,), f"sent nothing for {endpoint.timeout:g} s", "service", ""),
+        ((httpx2.HTTPError,), "closed the connection in the middle of its reply", "service", ""),
+    )
+    for classes, reason, kind, hint in table:
+        if isinstance(error, classes):
+            return make_failure(endpoint, reason, error, kind, hint)
     return make_failure(endpoint, "sent a reply that can't be read", error)
 
 
@@ -148,6 +153,7 @@ def make_failure(
     reason: str,
     details: object = "",
     kind: FailureKind = "service",
+    hint: str = "",
 ) -> ModelError:
     """Return a failure in one line without secrets: services repeat keys in their messages."""
     text = f"{endpoint.base_url} {reason}"
@@ -155,7 +161,8 @@ def make_failure(
         text += f": {rest}"
     if len(endpoint.key) >= _MIN_SECRET_CHARS:
         text = text.replace(endpoint.key, MASK)
-    return ModelError(truncate_text(" ".join(mask_text(text).split()), _MAX_MESSAGE_CHARS), kind)
+    line = truncate_text(" ".join(mask_text(text).split()), _MAX_MESSAGE_CHARS)
+    return ModelError(line, kind, hint=hint)
 
 
 def require_package(name: str, message: str = "the built-in agent needs the package {}") -> None:

@@ -270,8 +270,8 @@ def _find_endpoint(name: str, settings: ModelSettings) -> tuple[Provider, ModelE
     key = settings.key * is_main or token or variables.get(provider.key_variable, "")
     return provider, ModelEndpoint(
         split_model_name(name)[1],
-        base_url or provider.base_url,
-        key,
+        base_url.strip() or provider.base_url,
+        key.strip(),
         settings.timeout,
         key_variable="" if base_url else provider.key_variable,
         effort=settings.effort if name == settings.model else "",

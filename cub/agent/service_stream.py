@@ -49,7 +49,7 @@ class ServiceModel(ABC):
     def __init__(self, endpoint: ModelEndpoint) -> None:
         require_package("httpx2")
         base_url = endpoint.base_url or self.vendor_url
-        self.endpoint = endpoint._replace(base_url=base_url, key=endpoint.key.strip())
+        self.endpoint = endpoint._replace(base_url=base_url)
         self._require_key()
         self._refused = dict[int, Block]()  # by their id(), which stays theirs in here
         self._takes_reasoning = True
@@ -174,7 +174,7 @@ class ServiceModel(ABC):
                     is_complete = is_complete or self.is_last(event)
                     yield event
         except (
-            httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, RecursionError,
+            httpx2.HTTPError, httpx2.InvalidURL, ImportError, OSError, ValueError, RecursionError,
         ) as error:  # fmt: skip
             if not is_complete:
                 raise explain_connection(error, self.endpoint) from error

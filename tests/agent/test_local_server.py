@@ -55,6 +55,12 @@ def test_a_model_that_the_server_lists_passes() -> None:
     assert asked == ["/v1/models Bearer key-1"] * 3
 
 
+def test_a_key_that_can_not_be_sent_is_not() -> None:
+    with serve(list_models("llama")) as (url, asked):
+        check_local_server(ModelEndpoint("llama", url, "two\nlines"), lists_models=True)
+    assert asked == []
+
+
 def test_a_server_of_https_gets_no_key_in_clear() -> None:
     with serve(list_models("llama")) as (url, asked):
         check_local_server(ModelEndpoint("qwen3", f"https{url[4:]}", "key-1"), lists_models=True)

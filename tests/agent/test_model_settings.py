@@ -222,6 +222,14 @@ def test_a_token_is_for_a_gateway_alone(tmp_path: Path, address: str, key: str) 
     assert model.endpoint.key == key
 
 
+def test_white_space_around_an_address_and_a_key_does_not_count(tmp_path: Path) -> None:
+    values = {**UNSET, "code.model": "openai/m", "code.base_url": " http://127.0.0.1:1/v1 "}
+    settings = resolve_model_settings(values, {"OPENAI_API_KEY": "k-1\n"}, None)
+    for model in load_models(settings, tmp_path):
+        assert isinstance(model, OpenAIModel)
+        assert model.endpoint[1:3] == ("http://127.0.0.1:1/v1", "k-1")
+
+
 def test_the_effort_is_the_main_models(tmp_path: Path) -> None:
     values = {**UNSET, "code.model": "ollama/q", "code.small_model": "ollama/s"}
     values["code.effort"] = "high"

@@ -180,7 +180,7 @@ def test_the_service_may_say_when_to_ask_again(service: Service) -> None:
 def test_a_key_in_a_message_is_masked(service: Service) -> None:
     reply = Reply(status=401, message="wrong: my-own-key\n" * 50)
     with ModelServer([reply]) as server, pytest.raises(ModelError) as caught:
-        ask(service.open(ModelEndpoint("m", server.url + service.path, "my-own-key\n")))
+        ask(service.open(ModelEndpoint("m", server.url + service.path, "my-own-key")))
     error = caught.value
     assert "wrong: [masked] wrong" in error.message
     assert "my-own-key" not in error.message
@@ -501,8 +501,19 @@ def test_certificates_that_are_missing_are_a_failure(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nonexistent.pem")
-    with pytest.raises(ModelError, match=r"can't be reached: .*No such file"):
+    with pytest.raises(ModelError, match=r"certificates can't be read: .*No such file") as caught:
         ask(service.open(ModelEndpoint("m", "https://127.0.0.1:1", KEY)))
+    assert not caught.value.is_retryable
+    assert "SSL_CERT_FILE" in caught.value.hint
+
+
+def test_a_socks_proxy_needs_a_package(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    with pytest.raises(ModelError, match="is behind a SOCKS proxy") as caught:
+        ask(service.open(ModelEndpoint("m", "http://127.0.0.1:1", KEY)))
+    assert not caught.value.is_retryable
+    assert "socksio" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -517,7 +528,7 @@ def test_the_vendor_needs_a_key_and_other_servers_do_not(
     service: Service, address: str, variable: str
 ) -> None:
     with pytest.raises(ModelError, match="missing API key") as caught:
-        service.open(ModelEndpoint("m", address, key=" \n"))
+        service.open(ModelEndpoint("m", address, key=""))
     assert caught.value.kind == "login"
     assert variable in caught.value.hint
     with ModelServer() as server:

@@ -66,7 +66,7 @@ def get_text_over_http(
         raise ToolError(f"{url} did not answer in {seconds:g} seconds") from error
     except httpx2.TooManyRedirects as error:
         raise ToolError(f"{url} redirects more than {MAX_REDIRECTS} times") from error
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError) as error:  # SOCKS needs a package
         reason = str(error) or type(error).__name__
         raise ToolError(f"{url} can't be read: {reason}") from error
 

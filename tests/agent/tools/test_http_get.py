@@ -222,6 +222,13 @@ def test_only_plain_addresses_have_a_host(stop: StopRequest, url: str, host: str
             get_text_over_http(url, stop)
 
 
+def test_a_socks_proxy_needs_a_package(stop: StopRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
+    monkeypatch.setitem(sys.modules, "socksio", None)
+    with pytest.raises(ToolError, match="SOCKS proxy"):
+        get_text_over_http("http://127.0.0.1:9/", stop)
+
+
 def test_a_missing_extra_is_an_error(stop: StopRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(CubError, match="httpx2 is not installed") as caught:
