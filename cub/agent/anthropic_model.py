@@ -18,7 +18,6 @@ from cub.agent.conversation import (
 )
 from cub.agent.model import (
     ModelRequest,
-    ReasoningDelta,
     ReplyEnd,
     ReplyEvent,
     StopReason,
@@ -131,17 +130,13 @@ def _choose_thinking(name: str, effort: str) -> JsonObject:
     return fields
 
 
-def _add_delta(
-    pieces: dict[str, list[str]], delta: JsonObject
-) -> Iterator[TextDelta | ReasoningDelta]:
-    """Add to the pieces of a block's fields; yield what is for people."""
+def _add_delta(pieces: dict[str, list[str]], delta: JsonObject) -> Iterator[TextDelta]:
+    """Add to the pieces of a block's fields; yield its text."""
     for key in ("partial_json", "thinking", "signature"):
         if piece := get_text(delta, key):
             pieces.setdefault(key, []).append(piece)
     if text := get_text(delta, "text"):
         yield TextDelta(text)
-    if text := get_text(delta, "thinking"):
-        yield ReasoningDelta(text)
 
 
 def _read_usage(usage: JsonObject) -> TokenUsage:

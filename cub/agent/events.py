@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from cub.agent.conversation import ReasoningBlock, ToolCall, ToolResult
-from cub.agent.model import FailureKind, ReasoningDelta, StopReason, TextDelta
+from cub.agent.model import FailureKind, StopReason, TextDelta
 from cub.edit.plan import PlanWarning
 from cub.tokens import TokenUsage
 
@@ -191,7 +191,7 @@ class SubagentEvent(NamedTuple):
 # What a tool may have to show while it runs.
 ToolEvent = SubagentEvent | Question | GateStart
 SessionEvent = (
-    TextDelta | ReasoningDelta | ReasoningBlock | ReplyText | RequestRetry | ToolStart | Question
+    TextDelta | ReasoningBlock | ReplyText | RequestRetry | ToolStart | Question
     | ToolEnd | SubagentEvent | TurnEnd | GateStart | GateCheck | GateVerdict | GateEnd | Compaction
     | ServersConnect | CacheStatistics | SessionEnd
 )  # fmt: skip

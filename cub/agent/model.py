@@ -45,12 +45,6 @@ class TextDelta(NamedTuple):
     text: str
 
 
-class ReasoningDelta(NamedTuple):
-    """Hold a piece of what a model thinks; the ReasoningBlock that follows has all of it."""
-
-    text: str
-
-
 class ReplyEnd(NamedTuple):
     """Say why a reply has ended, and what it used; all zeros if the service did not say."""
 
@@ -58,7 +52,7 @@ class ReplyEnd(NamedTuple):
     usage: TokenUsage = TokenUsage()
 
 
-ReplyEvent = TextDelta | ReasoningDelta | ReasoningBlock | ToolCall | ReplyEnd
+ReplyEvent = TextDelta | ReasoningBlock | ToolCall | ReplyEnd
 
 
 class Model(Protocol):

@@ -21,7 +21,6 @@ from cub.agent.model import (
     ModelEndpoint,
     ModelError,
     ModelRequest,
-    ReasoningDelta,
     ReplyEnd,
     ReplyEvent,
     StopReason,
@@ -106,7 +105,7 @@ class OpenAIModel(ServiceModel):
             usage = get_object(event, "usage") or usage
             for choice in list_objects(event, "choices"):
                 delta = get_object(choice, "delta") or get_object(choice, "message")
-                yield from reasoning.add_delta(delta)
+                reasoning.add_delta(delta)
                 if text := _get_content(delta) or get_text(delta, "refusal"):
                     yield from reasoning.finish()
                     yield TextDelta(text)
@@ -138,8 +137,8 @@ class _ReasoningFields:
         self._fields: dict[str, Any] = {}
         self._is_first = True
 
-    def add_delta(self, delta: JsonObject) -> Iterator[ReasoningDelta]:
-        """Add the fields of a chunk; yield their text.
+    def add_delta(self, delta: JsonObject) -> None:
+        """Add the fields of a chunk.
 
         Empty text counts once, in front: DeepSeek refuses a call without the field.
         """
@@ -147,19 +146,13 @@ class _ReasoningFields:
         if self._is_first and not self._fields:
             fields |= {key: "" for key in _REASONING_TEXTS if delta.get(key) == ""}
         _add_fields(self._fields, fields)
-        if text := _get_reasoning(fields):
-            yield ReasoningDelta(text)
 
     def finish(self) -> Iterator[ReasoningBlock]:
-        """Yield what has come since the last block."""
+        """Yield what has come since the last block; some servers send the text in both fields."""
         if self._fields:
-            yield ReasoningBlock(self._model, _get_reasoning(self._fields), self._fields)
+            texts = [get_text(self._fields, key) for key in _REASONING_TEXTS]
+            yield ReasoningBlock(self._model, texts[0] or texts[1], self._fields)
         self._fields, self._is_first = {}, False
-
-
-def _get_reasoning(fields: JsonObject) -> str:
-    """Return the text; some servers send the same in both fields."""
-    return next((text for key in _REASONING_TEXTS if (text := get_text(fields, key))), "")
 
 
 def _add_fields(fields: dict[str, Any], piece: JsonObject) -> None:

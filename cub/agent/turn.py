@@ -25,14 +25,13 @@ from cub.agent.model import (
     Model,
     ModelError,
     ModelRequest,
-    ReasoningDelta,
     ReplyEnd,
     ReplyEvent,
     TextDelta,
 )
 from cub.agent.retries import stream_with_retries
 
-TurnEvent = TextDelta | ReasoningDelta | ReasoningBlock | ReplyText | RequestRetry | CallEvent
+TurnEvent = TextDelta | ReasoningBlock | ReplyText | RequestRetry | CallEvent
 
 
 # What came from the model, a tool or the user: the thread of the turn carries it out.
@@ -120,8 +119,6 @@ class _Reply:
         match event:
             case TextDelta():
                 self._pieces.append(event.text)
-                yield event
-            case ReasoningDelta():
                 yield event
             case ReasoningBlock():
                 self._hold_text()

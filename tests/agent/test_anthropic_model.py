@@ -23,7 +23,6 @@ from cub.agent.model import (
     ModelEndpoint,
     ModelError,
     ModelRequest,
-    ReasoningDelta,
     ReplyEnd,
     ReplyEvent,
     TextDelta,
@@ -193,8 +192,6 @@ def test_thinking_comes_in_pieces_and_then_whole_with_its_signature() -> None:
         _stop(3),
         {"type": "message_delta", "delta": {"stop_reason": "tool_use"}},
     ) == [
-        ReasoningDelta("Hm. "),
-        ReasoningDelta("Well."),
         ReasoningBlock("m", "Hm. Well.", thinking),
         ReasoningBlock("m", "", redacted),
         ReasoningBlock("m", "", omitted),

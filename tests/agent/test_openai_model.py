@@ -21,7 +21,6 @@ from cub.agent.model import (
     ModelEndpoint,
     ModelError,
     ModelRequest,
-    ReasoningDelta,
     ReplyEnd,
     ReplyEvent,
     TextDelta,
@@ -225,8 +224,6 @@ def test_reasoning_is_kept_in_the_field_in_which_it_came(field: str) -> None:
     pieces = [_chunk(**{field: text, "content": ""}) for text in ("Hm. ", "Well.")]
     call = [_fragment('{"n": 1}', index=0, id="a", name="Read")]
     assert _receive(*pieces, _chunk(content="Hi"), _chunk("tool_calls", tool_calls=call)) == [
-        ReasoningDelta("Hm. "),
-        ReasoningDelta("Well."),
         ReasoningBlock("m", "Hm. Well.", {field: "Hm. Well."}),
         TextDelta("Hi"),
         ToolCall("a", "Read", {"n": 1}),

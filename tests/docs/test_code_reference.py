@@ -33,7 +33,7 @@ from cub.agent.events import (
 from cub.agent.executor import MAX_CONCURRENT
 from cub.agent.loop import MAX_CUT_REPLIES
 from cub.agent.memory import MAX_OWN_TEXT
-from cub.agent.model import MAX_RETRY_AFTER, ReasoningDelta, TextDelta
+from cub.agent.model import MAX_RETRY_AFTER, TextDelta
 from cub.agent.model_settings import (
     DEFAULT_COMPACTION_THRESHOLD,
     DEFAULT_MAX_OUTPUT_TOKENS,
@@ -94,7 +94,6 @@ def test_the_events_and_their_keys_are_those_that_are_printed(
 ) -> None:
     assert {type(event) for event in (*EVENTS, *ENDS)} >= {*get_args(SessionEvent)} - {
         TextDelta,
-        ReasoningDelta,
     }
     printer = choose_printer("stream-json", DOCS, is_debug=False)
     with printer.follow(""):
