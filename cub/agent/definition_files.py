@@ -140,7 +140,7 @@ def read_definitions(
                 reader.warn(error, "it is left out")
                 continue
             other = found.pop(name, None)
-            if other and other.folder is folder:
+            if other and other.folder is folder and not other.path.samefile(path):
                 message = f"the name {name} is also that of {reader.describe(other.path)}"
                 reader.warn(CubError(message, where=reader.describe(path)), "this file is used")
             found[name] = file

@@ -286,6 +286,14 @@ def test_the_same_name_twice_in_a_folder_is_a_warning(tmp_path: Path) -> None:
     assert ".claude/skills/a/SKILL.md" in warning.message
 
 
+def test_a_skill_with_two_names_of_its_folder_is_one(tmp_path: Path) -> None:
+    files = {"proj/.claude/skills/b/SKILL.md": write_skill(name="same")}
+    reader = make_reader(tmp_path, files)
+    (reader.root / ".claude/skills/a").symlink_to("b")
+    assert list(load_skills(reader, UNSET).skills) == ["same"]
+    assert reader.warnings == []
+
+
 def test_links_of_a_project_stay_in_it(tmp_path: Path) -> None:
     files = {
         "proj/.agents/skills/ours/SKILL.md": TEXT,
