@@ -68,7 +68,7 @@ class SessionStore:
         """Return the id of the session that was active last. Raises CubError if there is none."""
         rows, _ = self.list_sessions()
         if not rows:
-            hint = self._suggest_project() or "start a new one without --continue or --resume"
+            hint = self.suggest_project() or "start a new one without --continue or --resume"
             raise CubError("no session of this project is saved", hint=hint)
         return rows[0].id
 
@@ -82,7 +82,7 @@ class SessionStore:
         if matches:
             what = f"{text!r} matches {len(matches)} sessions: {join_first(sorted(matches), 3)}"
             raise CubError(what, hint="type more of the id")
-        hint = self._suggest_project(start) if start.isalnum() else ""
+        hint = self.suggest_project(start) if start.isalnum() else ""
         raise CubError(
             f"there is no session {text!r}", hint=hint or "`cub code sessions` lists them"
         )
@@ -147,7 +147,7 @@ class SessionStore:
     def _get_path(self, session_id: str) -> Path:
         return self.folder / _FILES.replace("*", session_id)
 
-    def _suggest_project(self, start: str = "") -> str:
+    def suggest_project(self, start: str = "") -> str:
         """Return a hint to the project that has a session of this id; "" if there is none.
 
         Without an id, it is one of this name that is no longer where it was.

@@ -14,7 +14,7 @@ from cub.cli.options import Json, find_root
 from cub.cli.parameters import make_option, require_at_most_one
 from cub.cli.time_format import format_age, format_local_time
 from cub.errors import UsageError
-from cub.text import truncate_text
+from cub.text import append_hint, truncate_text
 
 if TYPE_CHECKING:
     from cub.agent.session_file import SessionSummary
@@ -144,7 +144,9 @@ def print_sessions(store: SessionStore) -> None:
     if rows:
         output.print_table(_COLUMNS, list(map(_format_row, rows)), prose=("prompt",))
     elif not warnings:
-        output.print_message("No sessions of this project yet.")
+        output.print_message(
+            append_hint("No sessions of this project yet.", store.suggest_project())
+        )
 
 
 def _find_store(root: Path) -> SessionStore:

@@ -172,6 +172,22 @@ def test_the_list_says_when_what_and_for_how_much(code: Code, cub: Cub) -> None:
     assert row.split("  ", 1)[1].startswith("just now     2      not known  Read it. Then say so.")
 
 
+def test_in_a_moved_project_the_list_says_where_its_sessions_are(
+    code: Code, cub: Cub, project: Path, home: Path
+) -> None:
+    code("-p", "Read it.")
+    (project.parent / "new").mkdir()
+    moved = project.rename(project.parent / "new" / project.name)
+    listed = cub("code", "sessions", cwd=moved)
+    start = f"No sessions of this project yet. (hint: if {project} was moved here, move its"
+    assert listed.err.startswith(start)
+    places = [
+        Path(word.rstrip(")\n")) for word in listed.err.split(" ") if word.startswith(f"{home}")
+    ]
+    places[0].rename(places[1])
+    assert "Read it." in cub("code", "sessions", cwd=moved).out
+
+
 def test_a_session_is_shown_as_markdown(code: Code, cub: Cub) -> None:
     done = code("-p", "Read it.", "--output-format", "json")
     key = json.loads(done.out)["session"]
