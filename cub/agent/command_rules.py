@@ -20,6 +20,7 @@ from cub.agent.shell_commands import (
     UNKNOWN,
     UNKNOWN_TEXT,
     CommandLine,
+    FileUse,
     Redirection,
     ShellCommand,
     read_command_line,
@@ -137,7 +138,7 @@ def find_coverage(
         ):
             part = f"`{command.source}`" if line.commands[1:] else "this command"
             return Coverage(f"{part} needs approval")
-        if not is_ruled or command.program in FILTERS:
+        if not is_ruled or command.program in FILTERS.keys() - WRITERS:
             files += _list_files(command)
     if unknown := next((file for file in files if _ANY_UNKNOWN.search(file.path)), None):
         use = "writes" if unknown.is_write else "reads"
@@ -146,7 +147,7 @@ def find_coverage(
 
 
 def is_harmless(command: ShellCommand) -> bool:
-    """Return whether a command only prints, changes the folder, or reads files that it names."""
+    """Return whether a command only prints, goes to a folder, or reads or makes files it names."""
     words, name = command.words, command.words[0]
     if command.assignments:
         return False
@@ -253,8 +254,8 @@ def _list_files(command: ShellCommand) -> Iterator[Redirection]:
         inside = (f"{path}/{one}" for path in paths for one in ("*", ".*"))
         yield from (Redirection(one) for one in inside)
     if program in WRITERS:  # of a directory, all that is in it
-        inside = (one for path in paths for one in (path, f"{path}/*"))
-        yield from (Redirection(one, "write") for one in inside)
+        use: FileUse = "append" if program in ("mkdir", "touch") else "write"
+        yield from (Redirection(one, use) for path in paths for one in (path, f"{path}/*"))
     elif reader and find_risks(command) & {"-i", "--in-place", "-o", "--output"}:
         yield from (Redirection(path, "write") for path in paths)
     if not (reader or program in COPIERS or program == "git" or is_harmless(command)):

@@ -67,14 +67,14 @@ class Reader(NamedTuple):
 
 _LINES = Reader("-n -c --lines --bytes")
 _GREP = Reader("-e -m -A -B -C", 1, follows="-R --dereference-recursive")
-# They do nothing but print what they read.
+# They do nothing but print what they read, or make what they are given.
 FILTERS = {
     **dict.fromkeys(
         ("cat", "wc", "ls", "tac", "rev", "cmp", "comm", "od", "file", "md5sum", "sha256sum",
          "realpath", "readlink"), Reader()),
     "head": _LINES, "tail": _LINES, "nl": Reader("-b -s -w"), "cut": Reader("-d -f -c -b"),
     "column": Reader("-s -o"), "sort": Reader("-k -t -S"), "paste": Reader("-d"),
-    "stat": Reader("-c"),
+    "stat": Reader("-c"), "mkdir": Reader("-m"), "touch": Reader("-d -t"),
     "du": Reader("-d", follows="-L -D -H --dereference"), "tree": Reader("-L", follows="-l"),
     "diff": Reader("-U -C -x -I", follows="-r --recursive"),
     "grep": _GREP, "egrep": _GREP, "fgrep": _GREP,

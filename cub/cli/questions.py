@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from cub.cli.session_output import SessionPrinter
     from cub.cli.session_view import SessionView
 
-_WORDS = {"y": "once", "yes": "once", "a": "always", "always": "always", "n": "no", "no": "no"}
+_WORDS = {
+    **dict.fromkeys(("y", "yes", "ok", "okay", "sure"), "once"),
+    **dict.fromkeys(("a", "always"), "always"),
+    **dict.fromkeys(("n", "no"), "no"),
+}
 
 
 def follow_events(

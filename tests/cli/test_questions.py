@@ -21,6 +21,7 @@ RULE = "Bash(git *)"
         (" Yes ", RULE, Answer("once")),
         ("a", RULE, Answer("always")),
         ("ALWAYS", RULE, Answer("always")),
+        ("OK", RULE, Answer("once")),
         ("n", RULE, Answer("no")),
         ("no", RULE, Answer("no")),
         ("", RULE, Answer("no")),
