@@ -14,7 +14,6 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from cub.agent.shell_commands import (
     UNKNOWN,
@@ -54,13 +53,6 @@ _SCRIPT_OPTION = re.compile(r"-[nErz]+|-F\S*")
 _RUNS_OUTPUT = frozenset(("xargs", "parallel", "eval", "source", ".", "at", "batch")) | SHELLS
 # As far as a program has both.
 _SAME_OPTIONS = {"--recursive": "-r", "-R": "-r", "--force": "-f", "--dir": "-d", "--delete": "-d"}
-
-
-class Coverage(NamedTuple):
-    """Say what keeps a line from being allowed, "" for nothing, and what files it then opens."""
-
-    obstacle: str
-    files: tuple[Redirection, ...] = ()
 
 
 def matches_command(pattern: str, command: str) -> bool:
@@ -114,22 +106,22 @@ def find_possible_commands(text: str) -> CommandLine:
 
 def only_reads(text: str, folder: Path) -> bool:
     """Return whether a line certainly changes nothing."""
-    coverage = find_coverage(text, (), folder)
-    return not coverage.obstacle and not any(file.is_write for file in coverage.files)
+    obstacle, files = find_coverage(text, (), folder)
+    return not obstacle and not any(file.is_write for file in files)
 
 
 def find_coverage(
     text: str, patterns: Sequence[str], folder: Path, *, guards_files: bool = False
-) -> Coverage:
-    """Return whether a line may run: each of its commands is ruled, or is harmless.
+) -> tuple[str, list[Redirection]]:
+    """Return what keeps a line from being allowed, and the files that it opens.
 
-    The files that it opens are for others to judge: those of its redirections, and those that a
-    program names which only reads, even if a rule allows that program. With `guards_files`, a
-    program that reads all files of a directory is not harmless.
+    It is allowed if each of its commands is ruled or harmless. The files are for others to judge:
+    those of its redirections, and those that a program names which only reads, even if a rule
+    allows that program. With `guards_files`, one that reads a whole directory is not harmless.
     """
     line = read_command_line(text)
     if not line.is_certain:
-        return Coverage("cub can't determine what this command runs")
+        return "cub can't determine what this command runs", []
     files = list(line.redirections)
     for command in line.commands:
         is_ruled = _is_ruled(command, patterns)
@@ -137,13 +129,13 @@ def find_coverage(
             not is_harmless(command) or (guards_files and _reads_directory(command))
         ):
             part = f"`{command.source}`" if line.commands[1:] else "this command"
-            return Coverage(f"{part} needs approval")
+            return f"{part} needs approval", []
         if not is_ruled or command.program in FILTERS.keys() - WRITERS:
             files += _list_files(command)
     if unknown := next((file for file in files if _ANY_UNKNOWN.search(file.path)), None):
         use = "writes" if unknown.is_write else "reads"
-        return Coverage(f"cub can't determine which file it {use}")
-    return Coverage("", tuple(_resolve_files(files, line.commands, folder)))
+        return f"cub can't determine which file it {use}", []
+    return "", list(_resolve_files(files, line.commands, folder))
 
 
 def is_harmless(command: ShellCommand) -> bool:

@@ -110,12 +110,12 @@ class Permissions:
     def _decide_command(self, target: CallTarget, patterns: Sequence[str]) -> Decision:
         """Allow a line whose commands rules cover, or that only reads, if its files are allowed."""
         guards_files = any(rule.tool == "Read" for rule in self.deny)
-        coverage = find_coverage(
+        obstacle, files = find_coverage(
             target.subject, patterns, target.context.folder, guards_files=guards_files
         )
-        if coverage.obstacle:
-            return Decision("ask", coverage.obstacle)
-        for file in coverage.files:  # no rule denies one: it was among the possible files
+        if obstacle:
+            return Decision("ask", obstacle)
+        for file in files:  # no rule denies one: it was among the possible files
             try:
                 decision = self._decide_file(file, _find_file_target(file, target.context))
             except (ToolError, OSError) as error:
@@ -169,5 +169,5 @@ def _is_within(limit: ToolLimit, target: CallTarget) -> bool:
             return True
         if rules and tool.effect == "command":
             patterns = [rule.pattern for rule in rules]
-            return not find_coverage(target.subject, patterns, target.context.folder).obstacle
+            return not find_coverage(target.subject, patterns, target.context.folder)[0]
     return False

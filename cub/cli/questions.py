@@ -23,11 +23,7 @@ if TYPE_CHECKING:
     from cub.cli.session_output import SessionPrinter
     from cub.cli.session_view import SessionView
 
-_WORDS = {
-    **dict.fromkeys(("y", "yes", "ok", "okay", "sure"), "once"),
-    **dict.fromkeys(("a", "always"), "always"),
-    **dict.fromkeys(("n", "no"), "no"),
-}
+_YES, _ALWAYS, _NO = ("y", "yes", "ok"), ("a", "always"), ("", "n", "no")
 
 
 def follow_events(
@@ -79,10 +75,11 @@ def parse_answer(text: str, rule: str) -> Answer:
     Without a `rule` there is no always, and nothing is a no.
     """
     words = " ".join(text.split())
-    choice = _WORDS.get(words.lower(), "" if words else "no")
-    if choice == "once" or (choice == "always" and rule):
-        return Answer("always" if choice == "always" else "once")
-    return Answer("no", "" if choice == "no" else f"the user said no: {words}")
+    if words.lower() in _YES:
+        return Answer("once")
+    if rule and words.lower() in _ALWAYS:
+        return Answer("always")
+    return Answer("no", "" if words.lower() in _NO else f"the user said no: {words}")
 
 
 def describe_call(question: Question) -> Iterator[str]:
