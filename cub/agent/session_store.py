@@ -29,7 +29,7 @@ from cub.files.read_files import make_os_error
 from cub.files.signed_state import make_private_folder, name_project_folder
 from cub.store.task_ids import encode_letters
 from cub.store.timestamps import utc_now
-from cub.text import append_hint, describe_os_error, join_first
+from cub.text import describe_os_error, join_first
 
 if TYPE_CHECKING:
     from cub.agent.loop import AgentSession
@@ -57,11 +57,13 @@ class SessionStore:
         for path in self.folder.glob(_FILES):
             try:
                 rows.append(read_summary(path))
-            except CubError as error:
-                message = append_hint(error.message, error.hint)
-                warnings.append(PlanWarning(message, error.where))
-            except OSError:  # deleted just now
+            except FileNotFoundError:  # deleted just now, or nothing is in it yet
                 continue
+            except OSError as error:
+                message = f"cannot be read: {describe_os_error(error)}"
+                warnings.append(PlanWarning(message, path.as_posix()))
+            except CubError as error:
+                warnings.append(PlanWarning(error.message, error.where, hint=error.hint))
         return sorted(rows, key=lambda row: (row.active, row.started), reverse=True), warnings
 
     def find_last_id(self) -> str:

@@ -170,9 +170,13 @@ def test_other_files_are_left_out_with_a_warning(store: SessionStore) -> None:
     (store.folder / "junk.jsonl").write_text("{}\n")
     (store.folder / "notes.txt").write_text("mine\n")
     (store.folder / "full-disk.jsonl").touch()
-    rows, (warning,) = store.list_sessions()
+    (store.folder / "folder.jsonl").mkdir()
+    rows, warnings = store.list_sessions()
     assert len(rows) == 1
-    assert warning.message.startswith("this is not a saved session (hint: ")
+    assert {Path(warning.path).name: (warning.message, warning.hint) for warning in warnings} == {
+        "junk.jsonl": ("this is not a saved session", "`cub code sessions delete junk` deletes it"),
+        "folder.jsonl": ("cannot be read: is a directory", ""),
+    }
     with pytest.raises(CubError, match="cannot be resumed: nothing is saved in it"):
         store.resume(fresh_session(store.root), "full-disk")
 

@@ -144,9 +144,8 @@ def print_sessions(store: SessionStore) -> None:
     if rows:
         output.print_table(_COLUMNS, list(map(_format_row, rows)), prose=("prompt",))
     elif not warnings:
-        output.print_message(
-            append_hint("No sessions of this project yet.", store.suggest_project())
-        )
+        hint = store.suggest_project()
+        output.print_message(append_hint("No sessions of this project yet.", hint))
 
 
 def _find_store(root: Path) -> SessionStore:
