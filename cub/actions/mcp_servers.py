@@ -203,9 +203,8 @@ def _read_file(path: Path, warnings: list[PlanWarning], name: str = "") -> Serve
 def _is_trusted(
     stores: Stores, options: CodeOptions, project: ServerFile, found: SessionServers
 ) -> bool:
-    if options.trust:
-        return True
-    reason = load_trust(stores.root).explain_untrusted(AgentFile(PROJECT_FILE, project.data))
+    file = AgentFile(PROJECT_FILE, project.data)
+    reason = "" if options.trust else load_trust(stores.root).explain_untrusted(file)
     names = list(get_object(project.tree, "mcpServers"))
     if reason and names:
         message = f"the file is {reason}" if reason == "not trusted" else f"the file {reason}"

@@ -52,7 +52,7 @@ def add_gate(
     of the same session said is kept. Raises CubError if only checks are to decide, and there are
     none.
     """
-    judges = JUDGES if choice != "checks" else ()
+    judges = tuple(JUDGES) if choice != "checks" else ()
     commands = () if choice == "judges" else tuple(values["run.checks"])
     checks = make_session_checks(session.toolbox.context, values, commands)
     if earlier:

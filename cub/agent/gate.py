@@ -8,14 +8,13 @@ at most three times.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from json import JSONDecoder
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import NamedTuple, cast
 
 from cub.agent.conversation import make_user_message
 from cub.agent.events import GateCheck, GateEnd, GateStart, GateVerdict, RequestRetry, SessionEvent
@@ -23,7 +22,7 @@ from cub.agent.loop import AgentSession, ReviewResult
 from cub.agent.model import ModelRequest, ReplyEnd, TextDelta
 from cub.agent.retries import stream_with_retries
 from cub.agent.summaries import render_transcript
-from cub.json_values import JsonObject, get_text, list_texts
+from cub.json_values import get_text, list_texts
 from cub.processes.command import StopRequest
 from cub.tokens import TokenUsage
 
@@ -44,29 +43,14 @@ see. Answer with one JSON object and nothing else:
 "refinementSuggestions": ["what remains to do", ...]}}"""
 
 
-class Judge(NamedTuple):
-    """Hold the name of a judge, and what it looks at."""
-
-    name: str
-    aspect: str
-
-
-JUDGES = (
-    Judge(
-        "Correctness",
-        "Does the work do what was asked for without errors: no bugs, no wrong logic, valid "
-        "syntax, cases at the edge?",
-    ),
-    Judge(
-        "Completeness",
-        "Is every part of the request covered: no placeholder or TODO left, tests and documents "
-        "changed with the code where that is due?",
-    ),
-    Judge(
-        "Goal Alignment",
-        "Does the result serve what the user needs, by an appropriate approach?",
-    ),
-)
+# The names of the judges, and what each of them looks at.
+JUDGES = {
+    "Correctness": "Does the work do what was asked for without errors: no bugs, no wrong logic, "
+    "valid syntax, cases at the edge?",
+    "Completeness": "Is every part of the request covered: no placeholder or TODO left, tests and "
+    "documents changed with the code where that is due?",
+    "Goal Alignment": "Does the result serve what the user needs, by an appropriate approach?",
+}
 
 
 @dataclass(slots=True)
@@ -77,7 +61,7 @@ class Gate:
     """
 
     run_checks: Callable[[StopRequest], Iterable[GateCheck]] | None
-    judges: Sequence[Judge] = JUDGES
+    judges: Collection[str] = tuple(JUDGES)
     judge_seconds: float = JUDGE_SECONDS
 
     def review_end(
@@ -108,12 +92,12 @@ class Gate:
         return ReviewResult(request, failure)
 
     def _ask_judges(
-        self, session: AgentSession, prompt: str, judges: Sequence[Judge]
+        self, session: AgentSession, prompt: str, judges: Collection[str]
     ) -> Generator[SessionEvent, None, list[GateVerdict]]:
         """Ask all judges at the same time; return the verdicts in their order."""
         text, inbox = _render_work(session, prompt), SimpleQueue[GateVerdict | None]()
         late = f"no answer within {self.judge_seconds:g} s"
-        verdicts = {judge.name: GateVerdict(judge.name, None, late) for judge in judges}
+        verdicts = {judge: GateVerdict(judge, None, late) for judge in judges}
         missing, deadline = dict(verdicts), monotonic() + self.judge_seconds
         with session.toolbox.context.stop.open_child() as stop:
             for judge in judges:
@@ -132,13 +116,13 @@ class Gate:
 
 def _ask_judge(
     session: AgentSession,
-    judge: Judge,
+    judge: str,
     text: str,
     stop: StopRequest,
     inbox: SimpleQueue[GateVerdict | None],
 ) -> None:
     """Put a judge's verdict into the inbox, in its thread; whatever happens becomes one."""
-    system = _SYSTEM.format(aspect=judge.aspect)
+    system = _SYSTEM.format(aspect=JUDGES[judge])
     request = ModelRequest(system, (make_user_message(text),), (), _MAX_REPLY_TOKENS)
     pieces, usage, model = list[str](), TokenUsage(), session.small_model
     try:
@@ -151,9 +135,9 @@ def _ask_judge(
                 usage = event.usage
             elif isinstance(event, RequestRetry):
                 pieces.clear()
-        verdict = parse_verdict(judge.name, "".join(pieces))
+        verdict = parse_verdict(judge, "".join(pieces))
     except Exception as error:  # noqa: BLE001 - it must not end the session
-        verdict = GateVerdict(judge.name, None, str(error))
+        verdict = GateVerdict(judge, None, str(error))
     usd = session.budget.add_usage(model.name, usage)
     inbox.put(verdict._replace(usage=usage, usd=usd))
 
@@ -162,20 +146,13 @@ def parse_verdict(judge: str, text: str) -> GateVerdict:
     """Return the verdict in a reply: the last JSON object in it that is one."""
     verdict = GateVerdict(judge, None, "the reply has no verdict")
     for brace in re.finditer(r"\{", text):
-        tree = _decode_object(text[brace.start() :])
-        if isinstance(tree.get("isComplete"), bool):
-            listed = filter(str.strip, list_texts(tree, "refinementSuggestions"))
-            reasoning = get_text(tree, "reasoning")
-            verdict = GateVerdict(judge, tree["isComplete"], reasoning, suggestions=tuple(listed))
+        with suppress(ValueError, RecursionError):
+            tree, _ = JSONDecoder().raw_decode(text, brace.start())
+            if isinstance(is_complete := tree.get("isComplete"), bool):
+                reasoning = get_text(tree, "reasoning")
+                listed = filter(str.strip, list_texts(tree, "refinementSuggestions"))
+                verdict = GateVerdict(judge, is_complete, reasoning, suggestions=tuple(listed))
     return verdict
-
-
-def _decode_object(text: str) -> JsonObject:
-    """Return the JSON object that a text begins with; {} if it does not."""
-    with suppress(ValueError, RecursionError):
-        tree, _ = JSONDecoder().raw_decode(text)
-        return cast("JsonObject", tree)
-    return {}
 
 
 def _render_work(session: AgentSession, prompt: str) -> str:
@@ -204,13 +181,8 @@ def _describe_verdicts(verdicts: Sequence[GateVerdict], number: int) -> str:
     if 2 * len(against) < len(voters) or not voters:
         return ""
     heading = f"These judges found issues with the work (round {number}/{MAX_ROUNDS}):"
-    return "\n\n".join(
-        [
-            heading,
-            *map(_format_verdict, against),
-            "Address these issues, and finish the original request.",
-        ]
-    )
+    end = "Address these issues, and finish the original request."
+    return "\n\n".join([heading, *map(_format_verdict, against), end])
 
 
 def _format_verdict(verdict: GateVerdict) -> str:

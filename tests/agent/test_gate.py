@@ -69,7 +69,7 @@ class Panel:
     """Three judges; each reads one answer a round from its own list: a text, error, or silence."""
 
     def __init__(self, *answers: str, name: str = "small") -> None:
-        self.answers = dict(zip((judge.aspect for judge in JUDGES), answers, strict=True))
+        self.answers = dict(zip(JUDGES.values(), answers, strict=True))
         self.silence = threading.Event()
         self.model = PromptModel(self.reply, name)
 
@@ -140,7 +140,7 @@ def test_more_than_half_of_the_judges_that_answer_decide(
     assert end.reason == "end_turn"
     verdicts = [event for event in events if isinstance(event, GateVerdict)][:3]
     assert {row.judge: row.is_complete for row in verdicts} == {
-        judge.name: {YES: True, NO: False}.get(answer)
+        judge: {YES: True, NO: False}.get(answer)
         for judge, answer in zip(JUDGES, answers, strict=True)
     }
 

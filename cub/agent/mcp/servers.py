@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Coroutine, Iterable
 from concurrent.futures import CancelledError
 from contextlib import AsyncExitStack, nullcontext, suppress
@@ -44,7 +45,7 @@ class _Connection:
     surroundings: ServerSurroundings
     status: ServerStatus
     _client: Client | None = None
-    _answer: str = ""  # the last one over HTTP that was an error
+    _answers: deque[str] = field(default_factory=lambda: deque(maxlen=1))  # over HTTP, an error
     is_decided: asyncio.Event = field(default_factory=asyncio.Event)  # connected, or not
     _has_ended: asyncio.Event = field(default_factory=asyncio.Event)
     _task: asyncio.Task[None] = field(init=False)
@@ -74,19 +75,13 @@ class _Connection:
             hint = f"its time limit is `timeout` in {self.config.where}, in milliseconds"
             raise self._make_error(f"did not answer in {seconds:g} seconds", hint) from None
         except Exception as error:
-            if await self._is_closed_by(error):
-                raise self._make_error(f"failed during the call: {self.status.reason}") from error
-            raise self._make_error(f"refused the call: {self._describe(error)}") from error
+            from mcp.types import CONNECTION_CLOSED
 
-    async def _is_closed_by(self, error: Exception) -> bool:
-        """Return whether an error says that the connection is closed; wait until it knows why."""
-        from mcp.types import CONNECTION_CLOSED
-
-        if getattr(error, "code", None) != CONNECTION_CLOSED:
-            return False
-        await asyncio.wait([self._task], timeout=_REASON_SECONDS)
-        self._end("the connection was closed")
-        return True
+            if getattr(error, "code", None) != CONNECTION_CLOSED:
+                raise self._make_error(f"refused the call: {self._describe(error)}") from error
+            await asyncio.wait([self._task], timeout=_REASON_SECONDS)
+            self._end("the connection was closed")
+            raise self._make_error(f"failed during the call: {self.status.reason}") from error
 
     def _make_error(self, what: str, hint: str = "") -> ToolError:
         text = truncate_text(mask_text(what), _MAX_REASON)
@@ -95,10 +90,7 @@ class _Connection:
     def _describe(self, error: Exception) -> str:
         """Say what went wrong, with the status where the package leaves it out."""
         reason = _describe_exception(error)
-        return self._answer if self._answer and reason in _WITHOUT_STATUS else reason
-
-    def _note_answer(self, answer: str) -> None:
-        self._answer = answer
+        return self._answers[-1] if self._answers and reason in _WITHOUT_STATUS else reason
 
     async def _take_client(self) -> Client:
         """Return the connected client; a server that has ended is started again."""
@@ -139,7 +131,7 @@ class _Connection:
         That the package is imported here takes seconds, which don't count as the server's.
         """
         if self.config.url:
-            opened = open_http_streams(self.config, self._note_answer)
+            opened = open_http_streams(self.config, self._answers.append)
         else:
             opened = open_command_streams(self.config, self.surroundings, self._end)
         streams = await stack.enter_async_context(opened)

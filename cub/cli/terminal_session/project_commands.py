@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from cub.actions.context_settings import find_untrusted_keys
@@ -59,23 +60,15 @@ def work_on_task(state: TerminalState, words: str) -> None:
     checks = _make_checks(state, own)
     print_task_result(stores, claim_task(stores, built.task), "Claimed", json=False)
     title = f"/task {built.task}: {record.get('title') or ''}"
-    if checks:
-        _work_with_checks(state, built.prompt.text, title, checks)
-    else:
-        state.work_on(built.prompt.text, title=title)
+    with checks.watch(state.session) if checks else nullcontext():
+        end = state.work_on(built.prompt.text, title=title)
+        if checks and end.reason == "end_turn":
+            output.print_line()
+            _run_checks(state, checks)
     task = state.open_stores().backend.read_tasks()[built.task]
     output.print_message(f"{task.id} is {task.status.replace('_', ' ')}.")
     if not task.is_closed:
         output.print_hint(f"`!cub task close {task.id}` closes it")
-
-
-def _work_with_checks(state: TerminalState, prompt: str, title: str, checks: SessionChecks) -> None:
-    """Have the agent work on a prompt, and compare the checks with what they said before."""
-    with checks.watch(state.session):
-        end = state.work_on(prompt, title=title)
-        if end.reason == "end_turn":
-            output.print_line()
-            _run_checks(state, checks)
 
 
 def run_checks(state: TerminalState, _: str) -> None:
