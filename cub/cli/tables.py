@@ -130,7 +130,8 @@ def _fold_row(
     """Yield the lines of one row. A text with a word wider than its column goes below it."""
     for group in groups:
         line_widths = [widths[number] for number in group]
-        longest = {n: max(map(measure_width, row[n].split(" "))) for n in group}
+        words = {n: (word.strip(" ") for word in _WORD.findall(row[n]) or [""]) for n in group}
+        longest = {n: max(map(measure_width, words[n])) for n in group}
         wide_columns = [n for n in group if len(group) > 1 and longest[n] > widths[n]]
         cells = [[] if n in wide_columns else wrap_text(row[n], widths[n]) for n in group]
         for parts in zip_longest(*cells, fillvalue=""):

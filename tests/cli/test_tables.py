@@ -40,6 +40,11 @@ def _find_words(text: str) -> list[str]:
     return sorted(text.replace("漢", " 漢 ").split())
 
 
+def test_a_cell_without_spaces_stays_in_its_column() -> None:
+    rows = layout_rows([("/a", "漢" * 15)], 24, prose=(1,))
+    assert rows == [["/a  " + "漢" * 10, "    " + "漢" * 5]]
+
+
 def test_text_without_spaces_is_wrapped_and_its_marks_begin_no_line() -> None:
     text = "- 漢字漢字漢字漢字漢字漢字\u300c漢\u300d\u3002漢字foo漢字\uff08漢字\uff09\u3002"
     assert wrap_text(text, 15, "  ") == [

@@ -99,7 +99,7 @@ def _show_help(_: TerminalState, __: str) -> None:
 
 def find_command(text: str) -> tuple[Command, str] | None:
     """Return the command that an input is, and its arguments; None for a prompt or a skill."""
-    match = _COMMAND.fullmatch(text)
+    match = _COMMAND.fullmatch("/quit" if text in ("exit", "quit") else text)
     for row in COMMANDS if match else ():
         if match and row.name == match["name"]:
             return row, (match["words"] or "").strip()

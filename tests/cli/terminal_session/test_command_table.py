@@ -23,6 +23,8 @@ from tests.cli.terminal_session.conftest import Type
         (" /help", None),
         ("/", None),
         ("help", None),
+        ("exit", ("quit", "")),
+        ("exit the loop", None),
     ],
 )
 def test_a_command_is_found_by_its_whole_name(text: str, expected: tuple[str, str] | None) -> None:
