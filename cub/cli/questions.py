@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,13 +58,12 @@ def _answer_question(question: Question, stop: StopRequest, root: Path) -> None:
     for line in describe_call(question):
         output.print_message(f"  {line}")
     try:
-        with stop.notify(_end_question):
+        with abort_at_stop(stop):
             answer = parse_answer(_read_line(question), question.rule)
-    except _StopAnswerError:
-        answer = Answer("no", "the user stopped the session")
-    except typer.Abort:  # the end of stdin
-        output.print_message("")
-        answer = Answer("no")
+    except typer.Abort:
+        answer = Answer("no", "the user stopped the session" * stop.is_requested)
+        if not stop.is_requested:  # the end of stdin
+            output.print_message("")
     if answer.choice == "always":
         add_allowed_rule(root, question.rule)
     question.answer(answer)
@@ -97,12 +97,15 @@ def describe_call(question: Question) -> Iterator[str]:
         yield from mask_text(text).splitlines()
 
 
-class _StopAnswerError(Exception):
-    """End a question because a stop was requested."""
+@contextmanager
+def abort_at_stop(stop: StopRequest) -> Iterator[None]:
+    """Let a stop end a question inside the context by typer.Abort, as the end of stdin does."""
 
+    def abort() -> None:
+        raise typer.Abort
 
-def _end_question() -> None:
-    raise _StopAnswerError
+    with stop.notify(abort):
+        yield
 
 
 def _read_line(question: Question) -> str:

@@ -97,7 +97,7 @@ def _make_checks(state: TerminalState, own: tuple[str, ...]) -> SessionChecks | 
         for command in untrusted:
             output.print_message(f"  {command}")
         which = "this check" if len(untrusted) == 1 else "these checks"
-        if not output.ask_confirmation(f"Run {which} of the project?"):
+        if not state.confirm(f"Run {which} of the project?"):
             raise CubError("no check ran", hint="`cub trust` allows them for good")
     values = {key: value.value for key, value in state.prepared.values.items()}
     context = state.session.toolbox.context

@@ -10,6 +10,7 @@ from cub.agent.session_markdown import format_session
 from cub.agent.session_store import find_session_store
 from cub.cli import output
 from cub.cli.commands.code_sessions import ask_session, print_sessions
+from cub.cli.questions import abort_at_stop
 from cub.cli.terminal_session.terminal_state import TerminalState
 from cub.errors import CubError, UsageError
 from cub.files.single_file import read_single_file, replace_single_file
@@ -37,7 +38,8 @@ def list_sessions(state: TerminalState, _: str) -> None:
 def resume_session(state: TerminalState, words: str) -> None:
     """Go on with a saved session; without an id, the person chooses one."""
     store = find_session_store(state.prepared.root)
-    session_id = store.find_id(words) if words else ask_session(store)
+    with abort_at_stop(state.start_work()):
+        session_id = store.find_id(words) if words else ask_session(store)
     if state.recorder and state.recorder.session_id == session_id:
         output.print_message("This is that session.")
         return
@@ -52,7 +54,7 @@ def delete_session(state: TerminalState, words: str) -> None:
     session_id = store.find_id(words)
     if state.recorder and state.recorder.session_id == session_id:
         raise UsageError("this session can't be deleted while it runs", hint="/clear ends it")
-    if output.ask_confirmation(f"Delete session {session_id}?"):
+    if state.confirm(f"Delete session {session_id}?"):
         store.delete(session_id)
         output.print_message(f"Deleted {session_id}")
 

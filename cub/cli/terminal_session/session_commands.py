@@ -245,7 +245,7 @@ def undo_changes(state: TerminalState, _: str) -> None:
         return
     for line in decode_output(status).splitlines():
         output.print_message(f"  {line}")
-    if not output.ask_confirmation("Stash these changes?"):
+    if not state.confirm("Stash these changes?"):
         return
     about = find_first_line(state.prompts[-1]) if state.prompts else "no prompt"
     message = f"cub code: changes after {truncate_text(about, 60)!r}"

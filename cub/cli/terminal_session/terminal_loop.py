@@ -7,6 +7,8 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+import typer
+
 from cub.actions.code_session import PreparedSession, SessionSurroundings
 from cub.actions.command_options import CodeOptions
 from cub.actions.tasks.stores import Stores
@@ -118,6 +120,8 @@ class _TerminalLoop:
             self._do(text.rstrip())
         except CubError as error:
             output.print_error(error)
+        except typer.Abort:  # of a question, whose line ends here
+            output.print_line()
         if not self._state.is_ending:
             output.print_line()
 

@@ -20,7 +20,7 @@ from cub.agent.session_budget import SessionBudget
 from cub.agent.session_store import SessionRecorder
 from cub.agent.skill_invocation import SkillInvocation
 from cub.cli import output
-from cub.cli.questions import follow_events
+from cub.cli.questions import abort_at_stop, follow_events
 from cub.cli.session_view import SessionView, describe_end
 from cub.cli.terminal_session.input_completion import UsageCounts
 from cub.cli.typed_input import set_typing
@@ -62,6 +62,11 @@ class TerminalState:
         if not self.is_ending:
             self.surroundings.stop.reset()
         return self.surroundings.stop
+
+    def confirm(self, question: str) -> bool:
+        """Return whether the person says yes. Raises typer.Abort for Ctrl-C and Ctrl-D."""
+        with abort_at_stop(self.start_work()):
+            return output.ask_confirmation(question)
 
     def work_on(
         self, prompt: str, invocation: SkillInvocation | None = None, title: str = ""

@@ -151,6 +151,19 @@ def test_ctrl_c_clears_and_quits_at_the_second_time(bakery: Path, home: Path) ->
         assert session.finish() == 0
 
 
+@pytest.mark.parametrize("key", ["\x03", "\x04"])
+def test_a_question_of_a_command_is_left_by_ctrl_c_and_ctrl_d(
+    bakery: Path, home: Path, key: str
+) -> None:
+    (bakery / "new.txt").touch()
+    with code(bakery, home) as session:
+        session.wait_for_prompt()
+        session.type("/undo\r")
+        session.type(key, "Stash these changes?")
+        session.send("/cache", "evictions")
+    assert (bakery / "new.txt").exists()
+
+
 def test_what_is_typed_while_the_agent_works_is_in_the_next_prompt(
     bakery: Path, home: Path
 ) -> None:
