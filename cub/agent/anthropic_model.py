@@ -42,7 +42,6 @@ _STOP_REASONS: Mapping[str, StopReason] = {
 class AnthropicModel(ServiceModel):
     """Answer through the Messages API; the service is asked to cache what a request repeats."""
 
-    vendor_host = "api.anthropic.com"
     vendor_url = "https://api.anthropic.com"
     path = "/v1/messages"
     key_variable = "ANTHROPIC_API_KEY"

@@ -18,8 +18,6 @@ from cub.agent.conversation import (
     ToolResult,
 )
 from cub.agent.model import (
-    ModelEndpoint,
-    ModelError,
     ModelRequest,
     ReplyEnd,
     ReplyEvent,
@@ -55,21 +53,9 @@ _STOP_REASONS: Mapping[str, StopReason] = {"length": "max_tokens", "content_filt
 class OpenAIModel(ServiceModel):
     """Answer through the Chat Completions API."""
 
-    vendor_host = "api.openai.com"
     vendor_url = "https://api.openai.com/v1"
     path = "/chat/completions"
     key_variable = "OPENAI_API_KEY"
-
-    def __init__(self, endpoint: ModelEndpoint) -> None:
-        super().__init__(endpoint)
-        if self._is_without_reasoning and endpoint.effort not in ("", "none"):
-            message = f"{self.name} takes tools through OpenAI's chat API only without reasoning"
-            hint = "unset `code.effort`, or choose another model"
-            raise ModelError(message, "request", hint=hint)
-
-    @property
-    def _is_without_reasoning(self) -> bool:
-        return self.is_vendor and bool(_NO_REASONING_WITH_TOOLS.match(self.name))
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -93,7 +79,9 @@ class OpenAIModel(ServiceModel):
         }
         if request.tools:
             body["tools"] = [_convert_tool(tool) for tool in request.tools]
-        effort = "none" if request.tools and self._is_without_reasoning else self.endpoint.effort
+        effort = self.endpoint.effort
+        if self.is_vendor and request.tools and _NO_REASONING_WITH_TOOLS.match(self.name):
+            effort = effort or "none"
         return {**body, "reasoning_effort": effort} if effort else body
 
     def read_reply(self, events: Iterator[JsonObject]) -> Iterator[ReplyEvent]:
@@ -195,9 +183,8 @@ class _OpenCall:
 
     def is_continued(self, call_id: str, name: str) -> bool:
         """Return whether a fragment with the same index is of this call: servers repeat both."""
-        if call_id or not name:
-            return call_id in ("", self.id) or not name
-        return self.index is not None and not parse_object(self.arguments)
+        is_open = self.index is not None and not parse_object(self.arguments)
+        return not name or (call_id == self.id if call_id else is_open)
 
 
 class _CallFragments:

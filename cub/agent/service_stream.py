@@ -41,7 +41,6 @@ class ServiceModel(ABC):
     Requests go to `path`; only the vendor's own service always needs the key of `key_variable`.
     """
 
-    vendor_host: ClassVar[str]
     vendor_url: ClassVar[str]
     path: ClassVar[str]
     key_variable: ClassVar[str]
@@ -62,7 +61,7 @@ class ServiceModel(ABC):
     @property
     def is_vendor(self) -> bool:
         """Return whether the service is the vendor's own."""
-        return self.vendor_host in self.endpoint.base_url
+        return str(urlsplit(self.vendor_url).hostname) in self.endpoint.base_url
 
     @property
     @abstractmethod
@@ -98,7 +97,7 @@ class ServiceModel(ABC):
     def _require_key(self) -> None:
         """Raise ModelError if a key is missing that the service needs, or can't be sent."""
         key, variable = self.endpoint.key, self.endpoint.key_variable
-        host = self.vendor_host if self.is_vendor else urlsplit(self.endpoint.base_url).hostname
+        host = urlsplit(self.vendor_url if self.is_vendor else self.endpoint.base_url).hostname
         if not key and (variable or self.is_vendor):
             hint = (
                 f"set {variable or self.key_variable}, or `code.api_key` in your own "

@@ -382,12 +382,3 @@ def test_an_effort_is_passed_on(effort: str) -> None:
     with ModelServer() as server:
         ask(SERVICES["openai"].open(ModelEndpoint("m", f"{server.url}/v1", effort=effort)))
         assert server.requests[0].body.get("reasoning_effort", "") == effort
-
-
-def test_an_effort_that_the_vendor_refuses_with_tools_is_an_error() -> None:
-    endpoint = ModelEndpoint("gpt-6-sol", "https://api.openai.com/v1", "key", effort="high")
-    with pytest.raises(ModelError, match="gpt-6-sol takes tools") as caught:
-        OpenAIModel(endpoint)
-    assert "code.effort" in caught.value.hint
-    OpenAIModel(endpoint._replace(effort="none"))
-    OpenAIModel(endpoint._replace(base_url="http://127.0.0.1:1/v1"))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from cub.agent.tools.tool import ToolContext
 from cub.agent.tools.tool_arguments import ToolError
+from cub.context.context_commands import describe_failure
 from cub.processes.command import CommandSpec, TimeLimits, select_loader_variables
 from cub.processes.runner import RunningCommand
 from cub.syntax_errors import describe_pattern_error
@@ -74,7 +75,9 @@ def find_lines(
                 continue
             *lines, unread = (unread + chunk.data).split(b"\n")
             yield from (FileHits(*json.loads(line)) for line in lines)
-    _require_end(running.result.cause, running.result.start_error, errors)
+    if failure := describe_failure(running.result, max_seconds):
+        hint = "use a simpler pattern, or name a smaller directory"
+        raise ToolError(f"the search {failure} {errors.decode('utf-8', 'replace')}", hint=hint)
 
 
 def _require_valid(pattern: str) -> None:
@@ -85,15 +88,3 @@ def _require_valid(pattern: str) -> None:
     except (re.error, OverflowError, RecursionError) as error:
         message = f"the pattern is not valid: {describe_pattern_error(error)}"
         raise ToolError(message, hint="escape it with \\") from error
-
-
-def _require_end(cause: str, start_error: str, errors: bytes) -> None:
-    if cause == "wall":
-        raise ToolError(
-            "the search took too long", hint="use a simpler pattern, or name a smaller directory"
-        )
-    if cause:
-        raise ToolError("the search was stopped")
-    if errors or start_error:
-        reason = start_error or errors.decode("utf-8", "replace").strip()
-        raise ToolError(f"the search failed: {reason}")

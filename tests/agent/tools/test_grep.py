@@ -246,7 +246,7 @@ def test_a_pattern_that_takes_forever_is_ended(tmp_path: Path) -> None:
     context = make_context(tmp_path)
     query = LineQuery("(a+)+$", ignore_case=False, max_lines=1)
     start = time.monotonic()
-    with pytest.raises(ToolError, match="took too long"):
+    with pytest.raises(ToolError, match="timed out after"):
         list(find_lines(query, tmp_path, ["a"], context, max_seconds=0.2))
     assert time.monotonic() - start < 5
 
