@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from cub.agent.model import ModelEndpoint, ModelError
 from cub.json_values import (
@@ -16,13 +16,12 @@ from cub.json_values import (
     list_objects,
     parse_object,
 )
-from cub.text import suggest_similar
+from cub.text import suggest_known
 
 _SECONDS = 1.0
 _MAX_LIST_BYTES = 1 << 20
-_MAX_NAMED = 5
-# Of Ollama, of LM Studio, and of llama.cpp.
-_WINDOW_PATHS = ("/api/ps", "/api/v0/models", "/props")
+# Of Ollama, of LM Studio, of llama.cpp, and of others.
+_WINDOW_PATHS = ("/api/ps", "/api/v0/models", "/props", "models")
 _WINDOW_KEYS = (
     "context_length", "loaded_context_length", "max_model_len", "n_ctx", "max_context_length",
 )  # fmt: skip
@@ -48,13 +47,11 @@ def check_local_server(endpoint: ModelEndpoint, start: str = "", *, lists_models
         message = f"can't reach the model server at {endpoint.base_url}"
         raise ModelError(message, "service", hint=hint) from error
     with closing(connection):
-        names = _list_models(connection, endpoint) if lists_models else []
+        tree = _get_json(connection, "models", endpoint) if lists_models else {}
+    names = [name for item in list_objects(tree, "data") if (name := get_text(item, "id"))]
     if names and not {endpoint.model, f"{endpoint.model}:latest"} & {*names}:
-        similar = suggest_similar(endpoint.model, names)
-        named = ", ".join(names[:_MAX_NAMED]) + ", …" * (len(names) > _MAX_NAMED)
-        hint = f"did you mean {similar}?" if similar else f"choose from {named}"
         message = f"the model server at {endpoint.base_url} has no model {endpoint.model!r}"
-        raise ModelError(message, "request", hint=hint)
+        raise ModelError(message, "request", hint=suggest_known(endpoint.model, names))
 
 
 def find_local_window(endpoint: ModelEndpoint) -> int | None:
@@ -67,7 +64,7 @@ def find_local_window(endpoint: ModelEndpoint) -> int | None:
         return None
     names = {endpoint.model, f"{endpoint.model}:latest"}
     with closing(connection):
-        for path in (*_WINDOW_PATHS, f"{urlsplit(endpoint.base_url).path.rstrip('/')}/models"):
+        for path in _WINDOW_PATHS:
             tree = _get_json(connection, path, endpoint)
             rows = (*list_objects(tree, "data"), *list_objects(tree, "models"))
             own = [row for row in rows if names & {get_text(row, "id"), get_text(row, "name")}]
@@ -89,21 +86,14 @@ def _find_local_server(base_url: str) -> HTTPConnection | None:
     return HTTPConnection(host, port, timeout=_SECONDS) if is_local and port else None
 
 
-def _list_models(connection: HTTPConnection, endpoint: ModelEndpoint) -> list[str]:
-    """Return the names that the server lists; [] if it has no such list."""
-    path = f"{urlsplit(endpoint.base_url).path.rstrip('/')}/models"
-    tree = _get_json(connection, path, endpoint)
-    return [name for item in list_objects(tree, "data") if (name := get_text(item, "id"))]
-
-
 def _get_json(connection: HTTPConnection, path: str, endpoint: ModelEndpoint) -> JsonObject:
-    """Return what the server answers; {} for anything but an object."""
-    # The key must not be sent to the port of HTTPS in clear.
-    if urlsplit(endpoint.base_url).scheme != "http":
+    """Return what the server answers at a path, below its address if relative; {} if no object."""
+    address = urlsplit(endpoint.base_url)
+    if address.scheme != "http":  # the key must not be sent to the port of HTTPS in clear
         return {}
     headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
     try:
-        connection.request("GET", path, headers=headers)
+        connection.request("GET", urljoin(f"{address.path.rstrip('/')}/", path), headers=headers)
         response = connection.getresponse()
         data = response.read(_MAX_LIST_BYTES)
         return parse_object(data) if response.status == 200 else {}
