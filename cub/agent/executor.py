@@ -16,9 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from threading import Thread
-from typing import Protocol
 
 from cub.agent.command_rules import only_reads
 from cub.agent.conversation import ImageBlock, TextBlock, ToolCall, ToolResult
@@ -31,6 +29,7 @@ from cub.agent.events import (
     ToolStart,
 )
 from cub.agent.explore_cache import CacheKey, ExploreCache
+from cub.agent.memory import Memory
 from cub.agent.permission_rules import parse_rule
 from cub.agent.permissions import Decision, Permissions
 from cub.agent.rule_suggestions import suggest_rule
@@ -47,19 +46,6 @@ _MAX_ASKED_CHARS = 20_000  # what a person can scroll through
 _CANCELLED = "This call was cancelled by the user before it was finished."
 
 
-class PathRules(Protocol):
-    """Hold rules for files, which the model gets with the first result about one of them."""
-
-    def take_rules(self, path: Path) -> str:
-        """Return the rules for a file that the model does not have; "" if there are none."""
-
-    def restore_rules(self) -> None:
-        """Let all rules be taken again: the model has lost what it was given."""
-
-    def copy(self) -> PathRules:
-        """Return the rules for a model that has none of them yet."""
-
-
 @dataclass(frozen=True, slots=True)
 class Toolbox:
     """Hold the tools of a session, by name, and all that decides whether and how they run.
@@ -71,7 +57,7 @@ class Toolbox:
     context: ToolContext
     permissions: Permissions
     cache: ExploreCache
-    rules: PathRules
+    rules: Memory
     before_change: Callable[[ToolContext], None] = lambda _: None
 
     def forget_results(self) -> None:

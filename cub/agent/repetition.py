@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 
 from cub.agent.conversation import ToolCall, ToolResult
 
@@ -22,8 +21,9 @@ class RepetitionCounter:
     taken some seconds waits for something, and asking again makes sense: the count starts anew.
     """
 
-    _known: set[bytes] = field(default_factory=set)  # digests of calls with their results
-    _repeats: Counter[tuple[str, bytes]] = field(default_factory=Counter)
+    # Names of tools, and hashes of calls with their results.
+    _known: set[tuple[str, int]] = field(default_factory=set)
+    _repeats: Counter[tuple[str, int]] = field(default_factory=Counter)
     _is_warned: bool = False
 
     def count_calls(
@@ -33,15 +33,15 @@ class RepetitionCounter:
 
         Return what the model should be told, mostly "".
         """
-        keys = {
-            (call.name, _compute_digest(call, result)): None  # one reply may have it several times
+        keys = [
+            (call.name, hash((call.name, repr(call.arguments), result.text)))
             for call, result in zip(calls, results, strict=True)
-        }
-        for name, digest in keys:
-            if digest in self._known and seconds < WAIT_SECONDS:
-                self._repeats[name, digest] += 1
+        ]
+        for key in dict.fromkeys(keys):  # one reply may have a call several times
+            if key in self._known and seconds < WAIT_SECONDS:
+                self._repeats[key] += 1
             else:
-                self._known.add(digest)
+                self._known.add(key)
                 self._repeats.clear()
                 self._is_warned = False
         name, repeats = self._find_most_repeated()
@@ -69,8 +69,3 @@ class RepetitionCounter:
         for (name, _), again in self._repeats.most_common(1):
             return name, again + 1
         return "", 0
-
-
-def _compute_digest(call: ToolCall, result: ToolResult) -> bytes:
-    text = repr((call.name, call.arguments, result.text))
-    return sha256(text.encode("utf-8", "surrogatepass")).digest()

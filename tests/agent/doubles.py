@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from cub.agent.context_window import SessionLimits
 from cub.agent.conversation import ToolCall
-from cub.agent.executor import PathRules, Toolbox
+from cub.agent.executor import Toolbox
 from cub.agent.explore_cache import ExploreCache
 from cub.agent.loop import AgentSession
+from cub.agent.memory import Memory
 from cub.agent.model import Model, ModelError, ModelRequest, ReplyEnd, ReplyEvent, TextDelta
 from cub.agent.permissions import PermissionMode, Permissions
 from cub.agent.tools.tool import Tool, ToolContext, ToolEffect, ToolOutput, define_tool
@@ -41,10 +42,11 @@ def close_stops() -> None:
         OPEN_STOPS.pop().close()
 
 
-class NamedRules:
+class NamedRules(Memory):
     """Rules for files, by their names."""
 
     def __init__(self, **rules: str) -> None:
+        super().__init__(Path())
         self.rules = rules
         self.restored = 0
 
@@ -62,7 +64,7 @@ def make_toolbox(
     folder: Path,
     tools: Iterable[Tool],
     mode: PermissionMode = "bypass",
-    rules: PathRules | None = None,
+    rules: Memory | None = None,
 ) -> Toolbox:
     folder, stop = folder.resolve(), StopRequest()
     OPEN_STOPS.append(stop)
