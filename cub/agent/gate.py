@@ -73,7 +73,7 @@ class Gate:
         can't be asked accept the work, and none is asked once the budget is used up.
         """
         is_last = number > MAX_ROUNDS
-        may_ask = not is_last and session.last_text and not session.budget.explain_excess()
+        may_ask = not is_last and not session.budget.explain_excess()
         judges = self.judges if may_ask else ()
         if not (self.run_checks or judges):
             return ReviewResult()

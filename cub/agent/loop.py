@@ -107,12 +107,6 @@ class AgentSession:
         self.messages = yield from compact(self.messages, self._prompt, force=force)
         self.repetition.clear()
 
-    @property
-    def last_text(self) -> str:
-        """Return the text of the model's last reply."""
-        replies = (one for one in reversed(self.messages) if one.role == "assistant")
-        return next((reply.text for reply in replies), "")
-
     def close(self) -> None:
         """End what runs in the background, and close the connections of the models."""
         self.resources.close()

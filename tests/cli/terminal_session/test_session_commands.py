@@ -126,7 +126,7 @@ def test_retry_takes_the_last_prompt_back(state: TerminalState, enter: Type) -> 
     assert len(state.session.messages) == count - 2
     state.work_on(prompt)
     assert len(state.session.messages) == count
-    assert state.session.last_text == "Once more."
+    assert state.session.messages[-1].text == "Once more."
 
 
 def test_a_short_conversation_is_compacted_by_force_alone(
