@@ -85,10 +85,8 @@ def load_agent_types(reader: TextReader) -> list[AgentType]:
 
 
 def _make_type(name: str, file: DefinitionFile) -> AgentType:
-    description = truncate_text(
-        file.get_text("description", f"Agent: {name}"), MAX_DESCRIPTION_CHARS
-    )
-    return AgentType(name, description, file.body, file.list_tools("tools"), _get_model(file))
+    text = truncate_text(file.get_text("description", f"Agent: {name}"), MAX_DESCRIPTION_CHARS)
+    return AgentType(name, text, file.body, file.list_tools("tools"), _get_model(file))
 
 
 def _get_model(file: DefinitionFile) -> str:

@@ -84,10 +84,8 @@ class SessionStore:
         if matches:
             what = f"{text!r} matches {len(matches)} sessions: {join_first(sorted(matches), 3)}"
             raise CubError(what, hint="type more of the id")
-        hint = self.suggest_project(start) if start.isalnum() else ""
-        raise CubError(
-            f"there is no session {text!r}", hint=hint or "`cub code sessions` lists them"
-        )
+        hint = (start.isalnum() and self.suggest_project(start)) or "`cub code sessions` lists them"
+        raise CubError(f"there is no session {text!r}", hint=hint)
 
     def read(self, session_id: str) -> SavedSession:
         """Return a session. Raises CubError for a file that can't be read."""
