@@ -171,6 +171,7 @@ def _report_check(comparison: CheckComparison) -> GateCheck:
         return GateCheck(check.command, is_ok=True, summary=_describe_accepted(comparison))
     repeats = comparison.is_own and comparison.repeats_baseline
     summary = describe_failed_check(comparison, repeats=repeats)
+    summary = summary.removeprefix(f"{check.command}: ")  # it is beside the command anyway
     lines = [f"{item.where}: {item.message}".rstrip(": ") for item in comparison.new[:_MAX_ITEMS]]
     known = [item.where for item in check.items if item not in comparison.new][:_MAX_ITEMS]
     if known and not comparison.is_own:

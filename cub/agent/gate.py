@@ -87,7 +87,10 @@ class Gate:
         if stop.is_requested:
             return ReviewResult()
         request = _describe_failing(failing, number) or _describe_verdicts(verdicts, number)
-        failure = f"after {MAX_ROUNDS} rounds: {failing[0].summary}" if is_last and failing else ""
+        failure = ""
+        if is_last and failing:
+            first = failing[0]
+            failure = f"after {MAX_ROUNDS} rounds, `{first.command}` still fails: {first.summary}"
         yield GateEnd(number, not request, failure or request)
         return ReviewResult(request, failure)
 

@@ -187,7 +187,7 @@ def test_checks_that_still_fail_after_three_rounds_fail_the_session(tmp_path: Pa
     session = make_reviewed(tmp_path, Gate(FakeChecks(*[RED] * 9).run_checks, ()))
     events, end = work(session)
     assert (end.reason, end.text) == ("gate", "Done 4.")
-    assert end.message == "after 3 rounds: t.py::test_a: 1 != 2"
+    assert end.message == "after 3 rounds, `pytest` still fails: t.py::test_a: 1 != 2"
     assert [event for event in events if isinstance(event, GateEnd)][-1].request == end.message
 
 
