@@ -21,6 +21,7 @@ from cub.actions.run.check_comparison import (
     quote_reason,
 )
 from cub.actions.run.check_runner import CheckResult, lacks_needed_program, read_check_result
+from cub.actions.run.removed_tests import TestFiles, find_removed_tests
 from cub.actions.run.verdict import describe_failed_check
 from cub.actions.tasks.current_attempt import build_environment
 from cub.agent.events import GateCheck, GateStart
@@ -184,6 +185,8 @@ def _describe_accepted(comparison: CheckComparison) -> str:
     check = comparison.check
     if check.finds_no_test:
         return "finds no test, so it decides nothing"
+    if removed := find_removed_tests([comparison], TestFiles(), ()):
+        return removed.reason.replace(f" of `{check.command}`", "")
     if check.is_passing:
         return ""
     if not check.can_run:

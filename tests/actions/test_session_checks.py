@@ -24,7 +24,7 @@ names = open("failing").read().split()
 print("=== short test summary info ===")
 for name in names:
     print(f"FAILED test_a.py::{name} - assert {name}")
-print(f"==== {len(names)} failed, 3 passed in 0.1s ====")
+print(f"==== {len(names)} failed, {4 - len(names)} passed in 0.1s ====")
 sys.exit(bool(names))
 """
 
@@ -139,6 +139,17 @@ def test_a_check_that_says_nothing_is_not_said_to_pass(
     (report,) = checks.run_checks(stop)
     assert report.is_ok
     assert re.sub(r"\(.*\)", "(…)", report.summary) == summary
+
+
+def test_tests_that_no_longer_run_are_named(
+    tmp_path: Path, stop: StopRequest, watch: Watch
+) -> None:
+    line = "test -e less && echo '== 3 passed in 0.1s ==' || echo '== 4 passed in 0.1s =='"
+    checks = SessionChecks((line,), tmp_path, {}, TimeLimits(9, None))
+    watch(checks)(ignore)
+    (tmp_path / "less").touch()
+    (report,) = checks.run_checks(stop)
+    assert report.summary == "1 test that ran before no longer runs"
 
 
 def test_checks_run_again_only_after_a_change(
