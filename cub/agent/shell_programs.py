@@ -82,8 +82,9 @@ FILTERS = {
     "find": Reader("-name -iname -path -ipath -regex -iregex -newermt",
                    follows="-L -H -follow -files0-from"),
     "jq": Reader("--indent", 1, r"(?!.*(?:import|include)).*"),
-    "sed": Reader("-e -l", 1, r"[\d,$;+p ]+|s/[^/\n]*/[^/\n]*/[gpi\d]*"),
-    "awk": Reader("-F -v", 1, r"\{ *print(?: [$\w,. ]*)?\}"),
+    "sed": Reader("-e -l", 1, r"(?:[\d,$;+p ]|/[^][/\n\\]*/)+|s/[^/\n]*/[^/\n]*/[gpi\d]*"),
+    "awk": Reader(
+        "-F -v", 1, r"(?:NR ?[<>=!]=? ?\d+(?: ?&& ?)?)* ?(?:\{ *print(?: [$\w,. ]*)?\})?"),
 }  # fmt: skip
 COPIERS = frozenset(("cp", "mv", "ln", "install", "rsync"))
 WRITERS = COPIERS.union(
@@ -110,7 +111,7 @@ RISKS = {
     "git archive": "-o", "git clone": "-c -u", "git format-patch": "-o", "git grep": "-O",
     "git rebase": "-x",
     "find": "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls",
-    "file": "-C --compile -m --magic-file -f --files-from", "tree": "-o --fromfile",
+    "file": "-C --compile -m --magic-file -f --files-from", "tree": "-o -R --fromfile",
     "du": "--files0-from -X --exclude-from",
     "sort": "-o --output -T --temporary-directory --compress-program --files0-from",
     "wc": "--files0-from", "grep": "-f --file", "egrep": "-f --file", "fgrep": "-f --file",

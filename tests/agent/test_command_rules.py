@@ -167,7 +167,8 @@ def test_rules_cover_an_everyday_command(context: ToolContext, command: str) -> 
         "make > $x", "make | tee out", "make > ~/out", "make >& out",
         # options that run or write
         "git diff | sort -o x", "git diff | sort --outp=x", "git diff | sort -uo x",
-        "git log | sed s/a/b/e",
+        "git log | sed s/a/b/e", "git log | sed '/a\\/p/e x/'", "git log | sed '/[/]p/e x/'",
+        "git log | sed '/a/w x'", "git log | awk 'NR<5 {print > \"x\"}'",
         "git log | sed -i s/a/b/ a.py", "git log | sed 'w x'", "git log | awk '{print > \"x\"}'",
         "git log | awk 'BEGIN{system(\"x\")}'", "git log | uniq - x",
         "git log | grep -f /etc/passwd",
@@ -191,6 +192,7 @@ def test_rules_cover_nothing_else(context: ToolContext, command: str) -> None:
         "ls", "ls -la sub", "cat a.py", "cat sub/../a.py | head -3", "echo hi", "cd sub && ls -a",
         "grep -rn x . | head", "grep -n '[a-z]*' a.py", "rg -n x sub 2>/dev/null", "head *.py",
         "find . -name '*.py' -type f | sort | wc -l", "sed -n 1,3p a.py", "wc -l < a.py",
+        "sed -n '/a/,/b c/p' a.py", "awk 'NR>=2 && NR<5' a.py", "awk 'NR==1{print $1}' a.py",
         "[ -f a.py ] && echo yes", "[[ $x == a* || ! -d sub ]] && ls",
         'test -n "$x"', '[ "$x" = y ]', "x=1", "cd ''", "cat ''", "command -v git",
         "diff a.py .env", "stat a.py", "file sub", "du -sh .", "tree -L 2", "sha256sum a.py", "id",
@@ -214,8 +216,8 @@ def test_a_command_that_only_reads_in_the_project_needs_no_rule(
         "find . -delete", "find * -name x", "sort -* a.py", "diff . keys", "diff -r . sub",
         "diff linked sub", "rg --pre x y", "rg x ~", "cat a.py > b", "ls; make", "make",
         "ls $x", "A=b ls", "./ls", "xargs cat", "cat a.py | sh", "date -s x", "command make",
-        "file -C -m x", "file -f a.py", "tree -o x", "tree -l", "du -L .", "du /etc", "stat ~/key",
-        "realpath ../x",
+        "file -C -m x", "file -f a.py", "tree -o x", "tree -l", "tree -R -L 1", "du -L .",
+        "du /etc", "stat ~/key", "realpath ../x",
     ],
 )  # fmt: skip
 def test_what_may_do_more_than_to_read_in_the_project_needs_a_rule(

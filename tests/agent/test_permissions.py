@@ -437,9 +437,7 @@ def test_a_shell_runs_nothing_but_what_is_allowed(
     command = " ".join(["echo", *before, "touch ran", *after])
     allow = ("Bash(echo *)", "Bash(git *)")
     if (
-        make_permissions("accept-edits", allow=allow)
-        .decide(BASH, {"command": command}, context)
-        .answer
+        make_permissions("ask", allow=allow).decide(BASH, {"command": command}, context).answer
         == "allow"
     ):
         assert not has_run_touch(command)

@@ -81,7 +81,7 @@ def test_the_rule_allows_the_call_that_was_asked_about(
         "docker compose exec web sh", "git -c x=y log", "git config a b", "git -C x status",
         "git reset --hard", "git push", "sed -n 1p a", "awk '{print}' a", "eval x", "source x",
         "$x y", "FOO=1 ls", "cat ../a", "../x/y", "/opt/x", "f() { x; }", "x 'y", "export A=1",
-        "psql x", "npm test && rm x", "npm --version",
+        "psql x", "npm test && rm x", "mkdir x && cd x && git init", "npm --version",
     ],
 )  # fmt: skip
 def test_a_rule_for_what_is_not_known_is_for_the_same_line(
