@@ -34,7 +34,7 @@ from cub.agent.loop import AgentSession
 from cub.agent.session_budget import SessionBudget
 from cub.agent.session_store import make_session_id
 from cub.cli import output
-from cub.cli.session_view import SessionView, describe_end, describe_use
+from cub.cli.session_view import SessionView, describe_use
 from cub.masking import mask_text
 from cub.tokens import TokenUsage
 
@@ -89,8 +89,8 @@ class _SummaryPrinter:
             output.print_json(self._to_json(session, end))
         elif end.text and not self._streams:
             output.print_bytes(f"{end.text.rstrip()}\n".encode("utf-8", "replace"))
-        for line in describe_end(end):
-            output.print_message(line)
+        if end.message:
+            output.print_message(f"The session ended: {end.message}")
         output.print_message(describe_use(session.budget))
 
     def _to_json(self, session: AgentSession, end: SessionEnd) -> JsonTree:

@@ -141,7 +141,8 @@ class SessionView:
             case ToolEnd() if event.source != "cancelled":  # a person knows about a stop
                 yield from self._describe_result(event)
             case RequestRetry():
-                yield f"{event.reason}; retry {event.number} in {event.seconds:.0f} s"
+                wait = f" in {event.seconds:.0f} s" if event.seconds else ""
+                yield f"{event.reason}; retry {event.number}{wait}"
             case Compaction(kind="auto" | "cut" as kind):
                 word = "summarized" if kind == "auto" else "shortened"
                 yield f"{word}: {event.tokens_before:,} -> {event.tokens_after:,} tokens"
@@ -212,12 +213,6 @@ def describe_review(event: GateCheck | GateVerdict) -> str:
         return what + about
     state = add_style("passed", "green") if event.is_ok else add_style("failed", "red")
     return f"{what} {state}{about}"
-
-
-def describe_end(end: SessionEnd, what: str = "The session ended") -> Iterator[str]:
-    """Yield why the work on a prompt has ended, unless the answer says so."""
-    if end.message:
-        yield f"{what}: {end.message}"
 
 
 def describe_use(budget: SessionBudget) -> str:

@@ -10,7 +10,6 @@ from cub.agent.events import (
     Question,
     ReplyText,
     RequestRetry,
-    SessionEnd,
     SessionEvent,
     SubagentEvent,
     ToolEnd,
@@ -18,7 +17,7 @@ from cub.agent.events import (
     TurnEnd,
 )
 from cub.agent.model import TextDelta
-from cub.cli.session_view import MAX_OUTPUT_LINES, MAX_PREVIEW_LINES, SessionView, describe_end
+from cub.cli.session_view import MAX_OUTPUT_LINES, MAX_PREVIEW_LINES, SessionView
 from cub.tokens import TokenUsage
 
 Capture = pytest.CaptureFixture[str]
@@ -123,6 +122,8 @@ def test_a_retry_starts_the_text_anew(capsys: Capture) -> None:
     out, err = show(capsys, events, streams=True)
     assert out == ["half", "", "", "whole"]
     assert err == ["too many requests; retry 1 in 2 s"]
+    at_once = RequestRetry(1, 0.0, "service", "the reply was empty")
+    assert show(capsys, [at_once])[1] == ["the reply was empty; retry 1"]
 
 
 def test_details_are_for_debugging(capsys: Capture) -> None:
@@ -138,8 +139,3 @@ def test_details_are_for_debugging(capsys: Capture) -> None:
         "old results cut: 9 -> 5 tokens",
         "summarized: 9 -> 5 tokens",
     ]
-
-
-def test_an_end_says_why_unless_the_answer_does() -> None:
-    assert [*describe_end(SessionEnd("end_turn", "Done."))] == []
-    assert [*describe_end(SessionEnd("error", "", "no key"))] == ["The session ended: no key"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
 from prompt_toolkit.enums import DEFAULT_BUFFER
-from prompt_toolkit.filters import Condition, has_completions, has_focus
+from prompt_toolkit.filters import has_completions, has_focus
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -55,7 +55,7 @@ class InputLine:
             auto_suggest=InputSuggester(completer),
             completer=completer,
             complete_in_thread=True,
-            complete_while_typing=Condition(_is_completed),
+            complete_while_typing=True,
             key_bindings=_bind_keys(change_mode),
             bottom_toolbar=self._format_status,
             prompt_continuation=_CONTINUATION,
@@ -122,13 +122,6 @@ def _open_history(path: Path | None) -> History:
     except OSError:
         return InMemoryHistory()
     return FileHistory(path)
-
-
-def _is_completed() -> bool:
-    """Return whether completions are shown while typing: for commands and files."""
-    text = get_app().current_buffer.document.text_before_cursor
-    word = text.split("\n")[-1].rpartition(" ")[2]
-    return text.startswith("/") or word.startswith("@")
 
 
 def _bind_keys(change_mode: Callable[[], None]) -> KeyBindings:

@@ -32,14 +32,10 @@ def find_mentions(text: str, context: ToolContext) -> list[str]:
     """
     found = list[str]()
     for match in _MENTION.finditer(text):
-        names = [match["quoted"]] if match["quoted"] else _list_spellings(match["path"])
-        found += [name for name in names if _exists(name, context)][:1]
+        name = match["quoted"] or match["path"]
+        spellings = [name, name.rstrip(".,;:!?)'")]  # a mark may end the sentence
+        found += [one for one in spellings if _exists(one, context)][:1]
     return list(dict.fromkeys(found))
-
-
-def _list_spellings(path: str) -> list[str]:
-    """Return a path, and without the marks that may end a sentence."""
-    return [path, path.rstrip(".,;:!?)'")]
 
 
 def _exists(name: str, context: ToolContext) -> bool:

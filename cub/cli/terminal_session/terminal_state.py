@@ -21,7 +21,7 @@ from cub.agent.session_store import SessionRecorder
 from cub.agent.skill_invocation import SkillInvocation
 from cub.cli import output
 from cub.cli.questions import abort_at_stop, follow_events
-from cub.cli.session_view import SessionView, describe_end
+from cub.cli.session_view import SessionView
 from cub.cli.terminal_session.input_completion import UsageCounts
 from cub.cli.typed_input import set_typing
 from cub.edit.plan import PlanWarning
@@ -87,8 +87,8 @@ class TerminalState:
         output.print_line()
         with set_typing(is_shown=False), self.view.follow():
             end = follow_events(events, self.view, stop, self.prepared.root)
-        for line in describe_end(end, "The agent stopped"):
-            output.print_message(line)
+        if end.message:
+            output.print_message(f"The agent stopped: {end.message}")
         return end
 
     def open_recorder(self, session_id: str, prompt: str = "", *, is_saved: bool) -> None:
