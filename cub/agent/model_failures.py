@@ -86,10 +86,10 @@ def explain_error(
     name = _find_text(tree, _NAME_PLACES)
     kind = classify_status(status) if status else _KINDS.get(name, "service")
     reason = f"answered {status}" if status else "broke off its reply"
-    if not message:
-        reason += f" ({responses[status]})" if status in responses else ""
-        if place := headers.get("location"):
-            reason += f", a redirect to {place}"
+    if not message and status in responses:
+        reason += f" ({responses[status]})"
+    if place := headers.get("location"):
+        reason += f", a redirect to {place}"
     wanted = parse_retry_after(headers, time.time()) or _find_wanted_delay(message)
     if wanted and wanted > MAX_RETRY_AFTER:
         reason += f" (it can be asked again in {wanted / 60:.0f} minutes)"
@@ -103,13 +103,17 @@ def explain_error(
         )
     elif kind == "login":
         error.hint = "check the key of this service"
-    elif kind == "request" and endpoint.effort and _ABOUT_EFFORT.search(message):
-        error.hint = "change `code.effort`, or unset it"
-    elif kind == "request" and _ABOUT_OUTPUT.search(message):
-        error.hint = "lower `code.max_output_tokens`"
-    elif kind == "request" and "error" not in tree and (status in (404, 405) or not message):
-        error.hint = _CHECK_ADDRESS
+    elif kind == "request":
+        is_elsewhere = "error" not in tree and (place or not message or status in (404, 405))
+        error.hint = _CHECK_ADDRESS if is_elsewhere else _suggest_setting(message, endpoint)
     return error
+
+
+def _suggest_setting(message: str, endpoint: ModelEndpoint) -> str:
+    """Return a hint about the setting that a service refuses; "" for none."""
+    if endpoint.effort and _ABOUT_EFFORT.search(message):
+        return "change `code.effort`, or unset it"
+    return "lower `code.max_output_tokens`" if _ABOUT_OUTPUT.search(message) else ""
 
 
 def _read_page(content: str) -> str:

@@ -137,6 +137,13 @@ def test_a_failure_has_the_best_words_that_there_are(content: str, status: int, 
     assert ("code.base_url" in error.hint) == (status == 404)
 
 
+def test_a_redirect_says_where_to() -> None:
+    page = "<html><title>301 Moved Permanently</title></html>"
+    error = explain_error(page, ENDPOINT, 301, {"location": "https://host/v1"})
+    assert error.message.endswith("answered 301, a redirect to https://host/v1: Moved Permanently")
+    assert "code.base_url" in error.hint
+
+
 def test_a_model_that_is_not_there_has_nothing_to_do_with_the_address() -> None:
     assert explain_error('{"error": {"message": "no model m"}}', ENDPOINT, 404).hint == ""
 
