@@ -37,10 +37,6 @@ class SessionBudget:
         if self.parent:
             self.parent.add_cost(usage, usd, turns)
 
-    def start_child(self) -> SessionBudget:
-        """Return the budget of a part of the work: it counts by itself, and within this one."""
-        return SessionBudget(parent=self)
-
     def explain_excess(self) -> str:
         """Return that a limit is reached, here or above; "" if there is none or it is not.
 

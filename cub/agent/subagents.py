@@ -188,7 +188,7 @@ class Subagents:
         agent = self.types.get(name)
         if agent is None:
             raise ToolError(f"there is no agent {name!r}", hint=suggest_known(name, self.types))
-        run = SubagentRun(next(self._numbers), agent, description, budget.start_child())
+        run = SubagentRun(next(self._numbers), agent, description, SessionBudget(parent=budget))
         self.runs.append(run)
         return run
 

@@ -10,8 +10,8 @@ from cub.tokens import TokenUsage
 
 def test_what_a_child_uses_counts_in_all_above() -> None:
     session = SessionBudget(max_usd=1.0)
-    agent = session.start_child()
-    helper, other = agent.start_child(), agent.start_child()
+    agent = SessionBudget(parent=session)
+    helper, other = SessionBudget(parent=agent), SessionBudget(parent=agent)
     session.add_cost(TokenUsage(1), 0.1)
     helper.add_cost(TokenUsage(10, 2), 0.5)
     assert [b.usage.input for b in (session, agent, helper, other)] == [11, 10, 10, 0]
@@ -23,7 +23,7 @@ def test_what_a_child_uses_counts_in_all_above() -> None:
 
 def test_an_unknown_price_of_a_child_makes_the_whole_unknown() -> None:
     session = SessionBudget(max_usd=1.0)
-    session.start_child().add_cost(TokenUsage(10), None)
+    SessionBudget(parent=session).add_cost(TokenUsage(10), None)
     session.add_cost(TokenUsage(10), 5.0)
     assert session.usd is None
     assert session.usage == TokenUsage(20)
@@ -46,5 +46,5 @@ def test_children_in_threads_lose_nothing() -> None:
             budget.add_cost(TokenUsage(1), 0.0)
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(count, [session.start_child() for _ in range(8)]))
+        list(pool.map(count, [SessionBudget(parent=session) for _ in range(8)]))
     assert session.usage.input == 8_000

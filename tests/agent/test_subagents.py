@@ -164,7 +164,9 @@ def test_a_question_of_an_agent_reaches_the_person(tmp_path: Path) -> None:
 def test_what_is_allowed_for_good_holds_for_all_agents(tmp_path: Path) -> None:
     family = Family(tmp_path, lambda _: say("x"), "ask")
     child = family.agents.start_session(
-        BUILT_IN_AGENTS[-1], family.session.toolbox.context, family.session.budget.start_child()
+        BUILT_IN_AGENTS[-1],
+        family.session.toolbox.context,
+        SessionBudget(parent=family.session.budget),
     )
     assert child.toolbox.permissions is family.session.toolbox.permissions
 
@@ -176,7 +178,7 @@ def test_an_agent_knows_what_its_parent_has_read_and_keeps_its_own_to_itself(
     context = family.session.toolbox.context
     context.reads.record_file(tmp_path / "a", b"1")
     child = family.agents.start_session(
-        BUILT_IN_AGENTS[-1], context, family.session.budget.start_child()
+        BUILT_IN_AGENTS[-1], context, SessionBudget(parent=family.session.budget)
     ).toolbox.context
     assert child.reads.explain_unknown(tmp_path / "a", b"1") == ""
     child.reads.record_file(tmp_path / "b", b"2")
