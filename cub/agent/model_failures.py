@@ -139,7 +139,7 @@ def explain_connection(error: Exception, endpoint: ModelEndpoint) -> ModelError:
     certificates = "check SSL_CERT_FILE and SSL_CERT_DIR"
     table: tuple[tuple[tuple[type[Exception], ...], str, FailureKind, str], ...] = (
         ((httpx2.InvalidURL, httpx2.UnsupportedProtocol), address, "request", ""),
-        ((ImportError,), "is behind a SOCKS proxy", "request", proxy),
+        ((ImportError,), "is reached through a SOCKS proxy", "request", proxy),
         # Those of connections are an HTTPError.
         ((OSError,), "is not asked, as certificates can't be read", "request", certificates),
         ((httpx2.ConnectError, httpx2.ConnectTimeout), "can't be reached", "service", ""),

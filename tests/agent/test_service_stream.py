@@ -510,7 +510,7 @@ def test_certificates_that_are_missing_are_a_failure(
 def test_a_socks_proxy_needs_a_package(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "socksio", None)
-    with pytest.raises(ModelError, match="is behind a SOCKS proxy") as caught:
+    with pytest.raises(ModelError, match="is reached through a SOCKS proxy") as caught:
         ask(service.open(ModelEndpoint("m", "http://127.0.0.1:1", KEY)))
     assert not caught.value.is_retryable
     assert "socksio" in caught.value.hint
