@@ -76,19 +76,17 @@ class SessionSurroundings(NamedTuple):
 class PreparedSession(NamedTuple):
     """Hold a session that has not begun, the values of the configuration, and warnings.
 
-    `root` is the project's. `model_choice` is the model that nobody configured, and why it was
-    chosen; else "". `checks` are those of the gate, None without one.
+    `root` is the project's. `checks` are those of the gate, None without one.
     """
 
     session: AgentSession
     subagents: Subagents
     root: Path
     values: ConfigValues
-    is_debug: bool
+    models: ModelSettings
     warnings: list[PlanWarning]
     servers: SessionServers
     checks: SessionChecks | None
-    model_choice: str = ""
 
     def work_on(self, prompt: str, invocation: SkillInvocation | None) -> Iterator[SessionEvent]:
         """Work on a prompt; on that of a skill, if the user has called for one by `invocation`."""
@@ -216,7 +214,7 @@ def _add_companions(
     if plan.skills.for_model:
         add_skill_tool(subagents)
     if not surroundings.is_interactive:
-        session.end_reviews.append(subagents)
+        session.end_reviews.append(subagents.review_end)
     known = plan.stores.project.config.warnings
     warnings = [one for one in plan.layers.warnings if one not in known]
     warnings += [*plan.memory.warnings, *plan.reader.warnings, *servers.warnings]
@@ -231,11 +229,10 @@ def _add_companions(
         subagents,
         plan.stores.project.root,
         plan.layers.values,
-        plan.models.is_debug,
+        plan.models,
         warnings,
         servers,
         checks,
-        plan.models.choice,
     )
 
 

@@ -157,10 +157,7 @@ def _explain_denial(config: McpServerConfig, permissions: Permissions, *, can_as
 
 
 def _iter_files(
-    stores: Stores,
-    options: CodeOptions,
-    environ: Mapping[str, str],
-    found: SessionServers,
+    stores: Stores, options: CodeOptions, environ: Mapping[str, str], found: SessionServers
 ) -> Iterator[ServerFile]:
     """Yield what has servers and is trusted, the one that counts most first."""
     for path in options.mcp_files:

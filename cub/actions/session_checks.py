@@ -58,7 +58,8 @@ def add_gate(
     checks = make_session_checks(session.toolbox.context, values, commands)
     if earlier:
         checks.baseline, checks.is_past = earlier.baseline, earlier.is_past
-    session.end_reviews.append(Gate(checks.run_checks if commands else None, judges))
+    gate = Gate(checks.run_checks if commands else None, judges)
+    session.end_reviews.append(gate.review_end)
     if commands:
         session.resources.enter_context(checks.watch(session))
         return checks, []

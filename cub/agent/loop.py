@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from cub.agent.compaction import Compactor
 from cub.agent.context_window import ContextWindow, SessionLimits
@@ -44,16 +44,9 @@ class ReviewResult(NamedTuple):
     failure: str = ""
 
 
-class EndReview(Protocol):
-    """Decide whether the work is over when the model says so."""
-
-    def review_end(
-        self, session: AgentSession, prompt: str, number: int, /
-    ) -> Generator[SessionEvent, None, ReviewResult]:
-        """Yield what happens in a review of the work on a prompt, and return what it says.
-
-        `number` is 1, and one more for each time that this review has found something to do.
-        """
+# Yields what happens in a review of the work on a prompt, and returns whether that is over. The
+# number is 1, and one more for each time that this review has found something to do.
+EndReview = Callable[["AgentSession", str, int], Generator[SessionEvent, None, ReviewResult]]
 
 
 @dataclass(slots=True)
@@ -220,7 +213,7 @@ class AgentSession:
             self.messages = add_user_text(self.messages, _AFTER_EMPTY_REPLY)
             return None
         for place, review in enumerate(self.end_reviews if end.reason == "end_turn" else ()):
-            result = yield from review.review_end(self, self._prompt, rounds[place] + 1)
+            result = yield from review(self, self._prompt, rounds[place] + 1)
             if self.toolbox.context.stop.is_requested:
                 return SessionEnd("cancelled", end.text, "cancelled")
             if result.failure:

@@ -54,15 +54,13 @@ class FakeChecks:
         return [self.rounds.pop(0)] if self.rounds else [OK]
 
 
-class Spender:
-    """A review that uses up the budget."""
-
-    def review_end(
-        self, session: AgentSession, _prompt: str, _number: int
-    ) -> Generator[SessionEvent, None, ReviewResult]:
-        yield from ()
-        session.budget.add_cost(TokenUsage(), 1.0)
-        return ReviewResult()
+def spend(
+    session: AgentSession, _prompt: str, _number: int
+) -> Generator[SessionEvent, None, ReviewResult]:
+    """Use up the budget."""
+    yield from ()
+    session.budget.add_cost(TokenUsage(), 1.0)
+    return ReviewResult()
 
 
 class Panel:
@@ -89,7 +87,7 @@ def make_reviewed(
     model = FakeModel(*(say(f"Done {number}.") for number in range(1, rounds + 1)))
     toolbox = make_toolbox(folder, [make_tool("Read", echo)])
     session = make_session(toolbox, model, panel.model if panel else None)
-    session.end_reviews.append(gate)
+    session.end_reviews.append(gate.review_end)
     return session
 
 
@@ -201,7 +199,7 @@ def test_no_judge_is_asked_once_the_budget_is_used_up(tmp_path: Path) -> None:
     panel = Panel(NO, NO, NO)
     session = make_reviewed(tmp_path, Gate(None), panel)
     session.budget = SessionBudget(max_usd=1.0)
-    session.end_reviews.insert(0, Spender())
+    session.end_reviews.insert(0, spend)
     assert work(session)[1].reason == "end_turn"
     assert not panel.model.requests
 
@@ -210,7 +208,7 @@ def test_an_empty_answer_is_not_judged(tmp_path: Path) -> None:
     panel = Panel(NO, NO, NO)
     model = FakeModel(*[[ReplyEnd("end_turn")]] * 3)
     session = make_session(make_toolbox(tmp_path, []), model, panel.model)
-    session.end_reviews.append(Gate(None))
+    session.end_reviews.append(Gate(None).review_end)
     events, _ = work(session)
     assert not panel.model.requests
     assert not [event for event in events if isinstance(event, GateStart)]

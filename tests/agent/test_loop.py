@@ -284,7 +284,7 @@ def test_a_review_of_the_end_sends_the_model_back_to_work(tmp_path: Path) -> Non
     model = FakeModel(say("Done."), say("Now it is."), say("Really."))
     session = make_session(make_toolbox(tmp_path, [READ]), model)
     first, second = Reviewer("Check it."), Reviewer("And write it down.")
-    session.end_reviews += [first, second]
+    session.end_reviews += [first.review_end, second.review_end]
     events = work(session, "the task")
     assert get_end(events).text == "Really."
     assert [m.text for m in session.messages if m.role == "user"] == [
@@ -297,7 +297,7 @@ def test_a_review_of_the_end_sends_the_model_back_to_work(tmp_path: Path) -> Non
 def test_an_end_that_is_none_is_not_reviewed(tmp_path: Path) -> None:
     session = make_session(make_toolbox(tmp_path, [READ]), FakeModel(say("x", ReplyEnd("refusal"))))
     reviewer = Reviewer("Go on.")
-    session.end_reviews.append(reviewer)
+    session.end_reviews.append(reviewer.review_end)
     assert get_end(work(session)).reason == "refusal"
     assert reviewer.prompts == []
 

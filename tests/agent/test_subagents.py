@@ -252,7 +252,7 @@ def test_an_agent_in_the_background_is_heard_later(tmp_path: Path, waits: bool) 
         return say("Done.")
 
     family = Family(tmp_path, reply, "ask")
-    family.session.end_reviews += [family.agents] if waits else []
+    family.session.end_reviews += [family.agents.review_end] if waits else []
     events = family.work()
     started = family.session.messages[2].results[0].text
     assert started == "general-purpose 1 has started. Its answer comes in a later message."

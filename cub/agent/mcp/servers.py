@@ -87,9 +87,21 @@ class _Connection:
         text = truncate_text(mask_text(what), _MAX_REASON)
         return ToolError(f"the MCP server {self.config.name} {text}", hint=hint)
 
-    def _describe(self, error: Exception) -> str:
-        """Say what went wrong, with the status where the package leaves it out."""
-        reason = _describe_exception(error)
+    def _describe(self, error: BaseException) -> str:
+        """Say on one line what went wrong, in the first of a group of exceptions.
+
+        Where the package leaves out the status of an answer, it is that.
+        """
+        from pydantic import ValidationError
+
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if isinstance(error, OSError):
+            return describe_os_error(error)
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            return f"its answer is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+        reason = find_first_line(str(error)) or type(error).__name__
         return self._answers[-1] if self._answers and reason in _WITHOUT_STATUS else reason
 
     async def _take_client(self) -> Client:
@@ -175,20 +187,6 @@ async def _list_tools(client: Client) -> tuple[ToolDefinition, ...]:
         cursor = page.next_cursor
         if not cursor:
             return tuple(tools)
-
-
-def _describe_exception(error: BaseException) -> str:
-    """Say on one line what went wrong, in the first of a group of exceptions."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if isinstance(error, OSError):
-        return describe_os_error(error)
-    from pydantic import ValidationError
-
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        return f"its answer is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}"
-    return find_first_line(str(error)) or type(error).__name__
 
 
 class McpServers:

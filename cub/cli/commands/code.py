@@ -147,8 +147,8 @@ def _run_session(
         )
         prepared = prepare_session(stores, options, surroundings)
         output.print_warnings(prepared.warnings)
-        if prepared.model_choice and options.output_format != "stream-json":
-            output.print_message(f"model {prepared.model_choice}")
+        if prepared.models.choice and options.output_format != "stream-json":
+            output.print_message(f"model {prepared.models.choice}")
         blocks, warnings = run_commands(stores, prepared.values, options)
         output.print_warnings(warnings)
         texts = [block.format() for block in blocks]
@@ -178,7 +178,7 @@ def _work_on_prompt(
     prompt = invocation.text if invocation else prompt
     text = "\n\n".join(filter(None, [*blocks, prompt, piped]))
     events = prepared.work_on(text, invocation)
-    is_debug = prepared.is_debug or options.debug
+    is_debug = prepared.models.is_debug or options.debug
     printer = choose_printer(options.output_format, prepared.root, is_debug=is_debug)
     recorder, warnings = open_recorder(prepared, title, session_id, is_saved=not options.no_save)
     output.print_warnings(warnings)

@@ -45,7 +45,7 @@ def run_terminal_session(
     It goes on with the saved one of `session_id`, if that is not "".
     """
     folder = _find_state(prepared.root)
-    view = SessionView(streams_text=True, is_debug=prepared.is_debug or options.debug)
+    view = SessionView(streams_text=True, is_debug=prepared.models.is_debug or options.debug)
     counts = UsageCounts(folder / _COUNTS_FILE if folder else None)
     total = SessionBudget(options.max_usd)
     prepared.session.budget.parent = total
