@@ -9,6 +9,7 @@ from typing import get_args
 from cub.agent.conversation import Message
 from cub.agent.permission_rules import compile_hidden_files, parse_rule
 from cub.agent.permissions import PermissionMode
+from cub.agent.summaries import RECENT_MESSAGES
 from cub.cli import output
 from cub.cli.terminal_session.terminal_state import TerminalState
 from cub.errors import CubError, UsageError
@@ -124,9 +125,11 @@ def retry_prompt(state: TerminalState, _: str) -> str:
 def compact_conversation(state: TerminalState, words: str) -> None:
     """Summarize the conversation; with --force, even a short one."""
     before, _ = state.measure_context()
-    if not state.compact(force=bool(words)):
-        hint = "" if words else ". /compact --force summarizes it anyway"
-        output.print_message(f"The conversation is short: about {before:,} tokens{hint}")
+    if not state.compact(force=bool(words)) and not state.surroundings.stop.is_requested:
+        is_recent = len(state.session.messages) <= RECENT_MESSAGES
+        kept = f"a summary keeps the last {RECENT_MESSAGES} messages"
+        hint = kept if is_recent else "/compact --force summarizes it anyway"
+        output.print_message(f"The conversation is short, about {before:,} tokens: {hint}")
 
 
 def show_agents(state: TerminalState, words: str) -> None:

@@ -132,10 +132,12 @@ def test_retry_takes_the_last_prompt_back(state: TerminalState, enter: Type) -> 
 def test_a_short_conversation_is_compacted_by_force_alone(
     state: TerminalState, enter: Type, capsys: Capture
 ) -> None:
-    enter("/compact")
-    assert "/compact --force summarizes it anyway" in capsys.readouterr().err
+    enter("/compact --force")
+    assert "a summary keeps the last 6 messages" in capsys.readouterr().err
     for prompt in ("One.", "Two.", "Three."):
         state.work_on(prompt)
+    enter("/compact")
+    assert "/compact --force summarizes it anyway" in capsys.readouterr().err
     enter("/compact --force")
     assert "summarized: " in capsys.readouterr().err
     assert "<summary>" in state.session.messages[0].text
