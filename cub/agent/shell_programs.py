@@ -123,8 +123,9 @@ RISKS = {
 }  # fmt: skip
 _GIT_VALUES = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"))
 _GIT_RUNNERS = frozenset(
-    ("config", "bisect", "submodule", "filter-branch", "difftool", "mergetool", "send-email")
-)
+    ("config", "bisect", "submodule", "filter-branch", "difftool", "mergetool", "send-email",
+     "credential", "hook", "daemon", "instaweb", "maintenance")
+)  # fmt: skip
 
 
 def list_inner_commands(words: tuple[str, ...]) -> Iterator[ShellCommand | str]:

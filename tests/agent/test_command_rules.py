@@ -262,6 +262,7 @@ def test_a_rule_that_denies_reading_holds_without_a_rule_that_allows(
         ("git rebase --exec make", "--exec"),
         ("git bisect run x", "bisect"),
         ("git submodule foreach x", "submodule"),
+        ("git credential fill", "credential"),
     ],
 )
 def test_a_rule_has_to_name_an_option_that_runs_or_writes(
