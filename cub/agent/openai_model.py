@@ -245,7 +245,8 @@ def _convert_message(message: Message, model: str) -> Iterator[JsonObject]:
         yield _convert_reply(message, model)
         return
     for result in message.results:
-        mark = "Error: " if result.is_error else ""
+        says_so = not result.is_error or result.text.startswith(("error: ", "not allowed: "))
+        mark = "" if says_so else "error: "
         text = result.text or "The result is in the next message."
         call_id = _convert_id(result.call_id, model)
         yield {"role": "tool", "tool_call_id": call_id, "content": mark + text}

@@ -98,8 +98,15 @@ def test_results_are_messages_of_their_own_and_their_images_follow() -> None:
     assert reply["tool_calls"][1]["function"] == {"name": "Read", "arguments": "{}"}
     assert (first["role"], first["tool_call_id"]) == ("tool", "1")
     assert first["content"]
-    assert second == {"role": "tool", "tool_call_id": "2", "content": "Error: no file"}
+    assert second == {"role": "tool", "tool_call_id": "2", "content": "error: no file"}
     assert rest == {"role": "user", "content": [PICTURE, {"type": "text", "text": "And?"}]}
+
+
+def test_an_error_is_marked_once() -> None:
+    call = Message("assistant", (ToolCall("1", "Read", {}),))
+    error = ToolResult("1", (TextBlock("error: no file"),), is_error=True)
+    body = _send(call, Message("user", (error,)))
+    assert body["messages"][2]["content"] == "error: no file"
 
 
 def test_results_alone_need_no_other_message() -> None:
