@@ -127,7 +127,7 @@ def describe_failure(result: ProcessResult, timeout: float) -> str:
     if result.cause:
         return "was stopped"
     if result.signal:
-        return f"was ended by signal {result.signal} ({strsignal(result.signal)})"
+        return f"exited with code -{result.signal} ({strsignal(result.signal)})"
     return f"exited with code {result.exit_code}" if result.exit_code else ""
 
 

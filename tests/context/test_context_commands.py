@@ -69,7 +69,7 @@ def test_output_is_plain_text_without_secrets(tmp_path: Path, line: str, text: s
     [
         ("true", 0, ""),
         ("exit 3", 3, "Command exited with code 3"),
-        ("kill -9 $$", -9, "Command was ended by signal 9 (Killed)"),
+        ("kill -9 $$", -9, "Command exited with code -9 (Killed)"),
         ("no-such-program-here", 127, "Command exited with code 127"),
     ],
 )

@@ -28,11 +28,11 @@ def test_nothing_else_starts_git() -> None:
         if _STARTS.search(re.sub(r"\(\s*\"git\", \"files\"\)", "", path.read_text("utf-8")))
     }
     # Those of places start git behind the walls. The others look whether there is a git, name a
-    # command of git in a hint, and have it in tables of programs.
+    # command of git in a hint, and have it in a table of programs.
     assert found == {
         "git/process.py", "place/commits.py",
         "actions/doctor/git_problems.py", "installation.py",
-        "agent/shell_programs.py", "agent/rule_suggestions.py",
+        "agent/shell_programs.py",
     }  # fmt: skip
 
 

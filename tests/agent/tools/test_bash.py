@@ -41,7 +41,7 @@ def test_the_exit_code_comes_before_the_output(context: ToolContext) -> None:
 
 def test_a_command_that_fails_has_a_result(context: ToolContext) -> None:
     assert run(context, "echo no >&2; exit 3") == "The command exited with code 3.\nno"
-    assert run(context, "kill -9 $$").startswith("The command was ended by signal 9 (Killed).")
+    assert run(context, "kill -9 $$").startswith("The command exited with code -9 (Killed).")
 
 
 def test_stdout_and_stderr_keep_their_order(context: ToolContext) -> None:
