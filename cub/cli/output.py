@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from itertools import chain, repeat, zip_longest
 from typing import IO, Any
 
@@ -136,8 +136,20 @@ def ask_text(question: str) -> str:
 
 
 def _ask(text: str, default: str) -> str:
-    with redirect_stdout(sys.stderr):  # typer prints the last character to stdout, even so
-        return str(typer.prompt(escape_unsafe(text), default=default, show_default=False, err=True))
+    """Return the line that the user types, or the default for an empty one.
+
+    Raises typer.Abort for Ctrl-C and the end of stdin. `input` would drop what a signal handler
+    raises while it prepares to read, and then read on.
+    """
+    sys.stderr.write(escape_unsafe(f"{text}: "))
+    sys.stderr.flush()
+    try:
+        line = sys.stdin.readline()
+    except KeyboardInterrupt:
+        raise typer.Abort from None
+    if not line:
+        raise typer.Abort
+    return line.removesuffix("\n") or default
 
 
 def can_ask() -> bool:

@@ -47,12 +47,6 @@ class TypedSession:
         text = "\n".join(line.rstrip() for line in self._screen.display).strip("\n")
         return _BLANK_LINES.sub("\n\n[blank lines]\n\n", text)
 
-    @property
-    def text_before_cursor(self) -> str:
-        """The cursor's line up to the cursor, with the blanks that a question ends with."""
-        cursor = self._screen.cursor
-        return self._screen.display[cursor.y][: cursor.x]
-
     def read_styles(self) -> list[list[pyte.screens.Char]]:
         """The characters of all lines, with their styles."""
         screen = self._screen

@@ -55,8 +55,7 @@ def _type_prompts(session: TypedSession) -> None:
     session.wait_for("dozens rounds up now.")
     session.wait_for_prompt()
     session.type("/undo\r")
-    session.wait_until(lambda _: session.text_before_cursor.endswith("[y/N]: "))
-    session.type("y\r")
+    session.type("y\r", "[y/N]")
     session.wait_for("brings them back")
     session.wait_for_prompt()
 
