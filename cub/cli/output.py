@@ -104,7 +104,7 @@ def ask_confirmation(question: str, *, default: bool = False) -> bool:
     """Ask the user at the terminal; without an answer, it is `default`."""
     answers = {"": default, "y": True, "yes": True, "n": False, "no": False}
     text = f"{question} [{'Y/n' if default else 'y/N'}]"
-    while (answer := _ask(text, "").strip().lower()) not in answers:
+    while (answer := ask_text(text).strip().lower()) not in answers:
         print_message(f"unknown answer {answer!r}; choose from y, n")
     return answers[answer]
 
@@ -125,23 +125,18 @@ def ask_choice(question: str, choices: Sequence[str], noun: str) -> str:
     """Ask the user at the terminal for one of several words; the first one is the default."""
     listed = ", ".join(choices)
     text = f"{question} ({listed}) [{choices[0]}]"
-    while (answer := _ask(text, choices[0]).strip()) not in choices:
+    while (answer := ask_text(text).strip() or choices[0]) not in choices:
         print_message(f"unknown {noun} {answer!r}; choose from {listed}")
     return answer
 
 
 def ask_text(question: str) -> str:
-    """Ask the user at the terminal for a line, which may be empty."""
-    return _ask(question, "")
-
-
-def _ask(text: str, default: str) -> str:
-    """Return the line that the user types, or the default for an empty one.
+    """Ask the user at the terminal for a line, which may be empty.
 
     Raises typer.Abort for Ctrl-C and the end of stdin. `input` would drop what a signal handler
     raises while it prepares to read, and then read on.
     """
-    sys.stderr.write(escape_unsafe(f"{text}: "))
+    sys.stderr.write(escape_unsafe(f"{question}: "))
     sys.stderr.flush()
     try:
         line = sys.stdin.readline()
@@ -149,7 +144,7 @@ def _ask(text: str, default: str) -> str:
         raise typer.Abort from None
     if not line:
         raise typer.Abort
-    return line.removesuffix("\n") or default
+    return line.removesuffix("\n")
 
 
 def can_ask() -> bool:
