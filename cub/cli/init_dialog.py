@@ -51,7 +51,7 @@ def prepare_init(root: Path, options: InitOptions, *, yes: bool) -> Answers | No
     _print_introduction(sections, has_folder=(root / ".cub").is_dir())
     try:
         return _ask(steps) if steps else None
-    except typer.Abort:
+    except (typer.Abort, KeyboardInterrupt):
         output.print_message("Nothing was written.")
         raise
 

@@ -133,16 +133,18 @@ def ask_choice(question: str, choices: Sequence[str], noun: str) -> str:
 def ask_text(question: str) -> str:
     """Ask the user at the terminal for a line, which may be empty.
 
-    Raises typer.Abort for Ctrl-C and the end of stdin. `input` would drop what a signal handler
-    raises while it prepares to read, and then read on.
+    Raises typer.Abort for the end of stdin; after that and Ctrl-C, the question's line is ended.
+    `input` would drop what a signal handler raises while it prepares to read, and then read on.
     """
-    sys.stderr.write(escape_unsafe(f"{question}: "))
-    sys.stderr.flush()
     try:
+        sys.stderr.write(escape_unsafe(f"{question}: "))
+        sys.stderr.flush()
         line = sys.stdin.readline()
     except KeyboardInterrupt:
-        raise typer.Abort from None
+        print_message("")
+        raise
     if not line:
+        print_message("")
         raise typer.Abort
     return line.removesuffix("\n")
 

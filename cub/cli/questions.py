@@ -62,8 +62,6 @@ def _answer_question(question: Question, stop: StopRequest, root: Path) -> None:
             answer = parse_answer(_read_line(question), question.rule)
     except typer.Abort:
         answer = Answer("no", "the user stopped the session" * stop.is_requested)
-        if not stop.is_requested:  # the end of stdin
-            output.print_message("")
     if answer.choice == "always":
         add_allowed_rule(root, question.rule)
     question.answer(answer)

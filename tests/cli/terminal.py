@@ -98,12 +98,14 @@ def _start(
 def _read(descriptor: int, until: str = "", press: Callable[[], None] | None = None) -> bytes:
     """Everything that is printed, to the end or up to some words.
 
-    `press` is done at once and again every second, as a person does with ^C: a signal that
-    comes just before a program begins to wait for input is not noticed until it comes again.
+    `press` is done at once and again after each second without output, as a person does with ^C:
+    a signal that comes just before a program begins to wait for input is not noticed until it
+    comes again.
     """
     text, waited = b"", 0
+    ready: list[int] = []
     while not (until and until.encode() in text):
-        if press:
+        if press and not ready:
             press()
         ready, _, _ = select.select([descriptor], [], [], 1.0)
         waited = 0 if ready else waited + 1

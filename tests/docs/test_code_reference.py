@@ -42,9 +42,9 @@ from cub.agent.model_settings import (
 from cub.agent.old_results import MAX_OLD_RESULT, RECENT_RESULTS
 from cub.agent.permissions import PermissionMode
 from cub.agent.repetition import MAX_REPEATS, WAIT_SECONDS, WARNED_REPEATS
-from cub.agent.skill_tool import SKILL, SkillArguments
+from cub.agent.skill_tool import SkillArguments
 from cub.agent.skills import MAX_DESCRIPTION_CHARS, MAX_DESCRIPTION_TOKENS
-from cub.agent.subagents import TASK, TaskArguments
+from cub.agent.subagents import SKILL, TASK, TaskArguments
 from cub.agent.summaries import RECENT_MESSAGES
 from cub.agent.tools import bash, http_get, web_search
 from cub.agent.tools.tool_arguments import build_schema

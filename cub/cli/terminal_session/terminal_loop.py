@@ -116,12 +116,11 @@ class _TerminalLoop:
             self._was_interrupted = True
             return
         self._was_interrupted = False
-        try:
-            self._do(text.rstrip())
-        except CubError as error:
-            output.print_error(error)
-        except typer.Abort:  # of a question, whose line ends here
-            output.print_line()
+        with suppress(typer.Abort):  # of a question
+            try:
+                self._do(text.rstrip())
+            except CubError as error:
+                output.print_error(error)
         if not self._state.is_ending:
             output.print_line()
 

@@ -212,7 +212,7 @@ def test_an_interrupt_at_a_question_writes_nothing(
     before = sorted(project.iterdir())
     screen = asked(project, home, path, answer)
     assert screen.code == 130
-    assert "Nothing was written." in screen.text
+    assert screen.text.endswith(": \nNothing was written.\n")
     assert sorted(project.iterdir()) == before
 
 
