@@ -11,8 +11,8 @@ from cub.json_values import JsonObject
 from cub.tokens import TokenUsage
 
 StopReason = Literal["end_turn", "tool_use", "max_tokens", "refusal"]
-# As the events of cub's protocol: too many requests, a key that is missing or wrong, a failure of
-# the service or the network, and a request that the service does not take.
+# As the events of cub's protocol: too many requests, a key that is missing, wrong, or without
+# credit, a failure of the service or the network, and a request that the service does not take.
 FailureKind = Literal["limit", "login", "service", "request"]
 _RETRIED = (408, 409, 429)  # and those from 500 on
 MAX_RETRY_AFTER = 120.0  # seconds that a service may want before it is asked again
@@ -102,7 +102,7 @@ class ModelError(CubError):
     @property
     def is_retryable(self) -> bool:
         """Return whether the same request may succeed soon: 408, 409, 429, 5xx, no connection."""
-        if self.is_too_long or (self.retry_after or 0.0) > MAX_RETRY_AFTER:
+        if self.is_too_long or self.kind == "login" or (self.retry_after or 0.0) > MAX_RETRY_AFTER:
             return False
         if self.status is None:
             return self.kind in ("limit", "service")

@@ -53,6 +53,13 @@ _TOO_LONG = re.compile(
 )
 # A limit of the reply's length that a model does not have.
 _ABOUT_OUTPUT = re.compile(r"max_(?:completion_|output_)?tokens|(?:completion|output) tokens")
+# An account that can't pay: no later request succeeds, though some services answer 429.
+_NO_CREDIT = re.compile(
+    r"(?i)insufficient[_ ](?:quota|balance|credits?|funds)|credit balance is too low"
+    r"|billing_(?:hard_limit_reached|not_active|error)|exceeded_current_quota_error"
+    r"|requires more credits|used all available credits|credits are depleted"
+    r"|your specified API usage limits"
+)
 _RETRY_IN = re.compile(r"(?:[Rr]etry|[Tt]ry again) (?:in|after) (?:(\d+)m)?(\d+\.?\d*) ?(ms|s)")
 _UNITS = {"ms": 0.001, "s": 1.0}
 _TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
@@ -85,6 +92,10 @@ def explain_error(
     message = _find_text(tree, _MESSAGE_PLACES) or _read_page(content).removeprefix(f"{status} ")
     name = _find_text(tree, _NAME_PLACES)
     kind = classify_status(status) if status else _KINDS.get(name, "service")
+    has_no_credit = status == 402 or _NO_CREDIT.search(
+        f"{name} {get_text(tree, 'error', 'code')} {message}"
+    )
+    kind = "login" if has_no_credit else kind
     reason = f"answered {status}" if status else "broke off its reply"
     if not message and status in responses:
         reason += f" ({responses[status]})"
@@ -102,7 +113,8 @@ def explain_error(
             int(found[1].replace(",", "")) if found else None
         )
     elif kind == "login":
-        error.hint = "check the key of this service"
+        credit = "add credit to the account of this key, raise its limit, or use another key"
+        error.hint = credit if has_no_credit else "check the key of this service"
     elif kind == "request":
         is_elsewhere = "error" not in tree and (place or not message or status in (404, 405))
         error.hint = _CHECK_ADDRESS if is_elsewhere else _suggest_setting(message, endpoint)

@@ -178,3 +178,43 @@ def test_an_effort_that_a_model_does_not_take_has_a_hint() -> None:
     assert "code.effort" in explain_error(content, endpoint, 400).hint
     assert explain_error(content, ENDPOINT, 400).hint == ""
     assert explain_error('{"error": "no"}', endpoint, 400).hint == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [(429, {"message": "You exceeded your current quota, please check your plan and billing.",
+            "type": "insufficient_quota", "param": None, "code": "insufficient_quota"}),
+     (429, {"message": "Quota.", "type": "requests", "code": "insufficient_quota"}),
+     (None, {"message": "Quota.", "type": "insufficient_quota"}),
+     (400, {"message": "Billing hard limit has been reached", "type": "invalid_request_error",
+            "code": "billing_hard_limit_reached"}),
+     (429, {"message": "Your account is not active.", "type": "billing_not_active"}),
+     # Anthropic, Moonshot, Z.ai, DeepSeek, OpenRouter, xAI, Gemini
+     (400, {"type": "invalid_request_error",
+            "message": "Your credit balance is too low to access the Anthropic API."}),
+     (400, {"message": "You have reached your specified API usage limits."}),
+     (429, {"message": "Please recharge.", "type": "exceeded_current_quota_error"}),
+     (429, {"message": "Insufficient balance or no resource package.", "code": "1113"}),
+     (402, {"message": "Pay.", "code": "invalid_request_error"}),
+     (402, {"message": "This request requires more credits, or fewer max_tokens. You requested "
+            "up to 65536 tokens, but can only afford 1234.", "code": 402}),
+     (429, "Your team has either used all available credits or reached its spending limit."),
+     (429, {"code": 429, "message": "Your prepayment credits are depleted."})],
+)  # fmt: skip
+def test_an_account_without_credit_is_not_asked_again(status: int | None, error: object) -> None:
+    found = explain_error(json.dumps({"error": error}), ENDPOINT, status)
+    assert (found.kind, found.is_retryable, found.is_too_long) == ("login", False, False)
+    assert found.hint.startswith("add credit to the account of this key")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [{"message": "Rate limit reached for m in organization o on tokens per min. Limit 30000.",
+      "type": "tokens", "code": "rate_limit_exceeded"},
+     # Gemini says this of a minute's quota.
+     {"message": "You exceeded your current quota, please check your plan and billing details. "
+      "Please retry in 32.5s.", "code": 429, "status": "RESOURCE_EXHAUSTED"}],
+)  # fmt: skip
+def test_a_limit_of_requests_is_not_a_lack_of_credit(error: dict[str, str | int]) -> None:
+    found = explain_error(json.dumps({"error": error}), ENDPOINT, 429)
+    assert (found.kind, found.is_retryable) == ("limit", True)
