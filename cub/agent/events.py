@@ -59,7 +59,7 @@ class Question(NamedTuple):
     Whoever shows the events calls `answer`, now or later, in any thread; until then the call waits,
     and all that come after it. `rule` is the permission rule that `always` adds to the session, ""
     for a call that is not to be allowed for good. `is_allowed` tells whether a rule that was added
-    since allows the call.
+    since allows the call. `agent` is the sub-agent that makes it, "" for the session itself.
     """
 
     call: ToolCall
@@ -68,6 +68,7 @@ class Question(NamedTuple):
     rule: str
     answer: Callable[[Answer], None]
     is_allowed: Callable[[], bool] = lambda: False
+    agent: str = ""
 
 
 class ToolEnd(NamedTuple):

@@ -275,7 +275,7 @@ def _follow_session(
             case SessionEnd():
                 return event
             case Question():
-                yield event._replace(reason=f"{run.name}: {event.reason}")
+                yield event._replace(agent=event.agent or run.name)
             case SubagentEvent() | GateStart():
                 yield event
             case RequestRetry() | ToolStart() | ToolEnd() | TurnEnd() | Compaction():

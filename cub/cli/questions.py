@@ -108,7 +108,8 @@ def abort_at_stop(stop: StopRequest) -> Iterator[None]:
 
 def _read_line(question: Question) -> str:
     """Return the line that a person types after the question is shown."""
-    output.print_message(f"  {question.reason}")
+    agent = f"{question.agent}: " * bool(question.agent)
+    output.print_message(f"  {agent}{question.reason}")
     rule = question.rule.replace(f"Bash({question.text.strip()})", "exactly this command")
     always = f", (a)lways: {rule}" if rule else ""
     output.print_message(f"  Allow it? (y)es{always}, (n)o, or say what to do instead")

@@ -157,7 +157,8 @@ def test_a_question_of_an_agent_reaches_the_person(tmp_path: Path) -> None:
         answer = Answer("once") if choice == "once" else Answer("no", "not now")
         events = family.work(answer=answer)
         (question,) = [event for event in events if isinstance(event, Question)]
-        assert question.reason == "general-purpose 1: this command needs approval"
+        assert question.agent == "general-purpose 1"
+        assert question.reason == "this command needs approval"
         assert family.model.requests[2].messages[-1].results[0].text == text
 
 

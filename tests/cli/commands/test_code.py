@@ -447,6 +447,8 @@ def test_what_sub_agents_use_and_may_not_do_is_reported_once(
     denied = [event["text"] for event in events if event["type"] == "denied"]
     assert denied == tree["denied"]
     assert [event["type"] for event in events[-2:]] == ["end", "result"]
+    lines = [line for line in code("-p", "Start it.").err.splitlines() if "not allowed" in line]
+    assert [line.count("general-purpose 1: ") for line in lines] == [1]
 
 
 PRICE_TEST = """\
