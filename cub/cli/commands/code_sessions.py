@@ -116,13 +116,16 @@ def choose_session_id(root: Path, options: CodeOptions) -> str:
         return ""
     store = _find_store(root)
     if options.resume is None:
-        return store.find_last_id()
+        rows, warnings = store.list_sessions()
+        output.print_warnings(warnings)
+        return rows[0].id if rows else store.find_last_id()
     return store.find_id(options.resume) if options.resume.strip() else ask_session(store)
 
 
 def ask_session(store: SessionStore) -> str:
     """Let the person at the terminal choose; UsageError, which lists all, if there is none."""
-    rows, _ = store.list_sessions()
+    rows, warnings = store.list_sessions()
+    output.print_warnings(warnings)
     if not rows:
         return store.find_last_id()
     cells = [_format_row(row) for row in rows]

@@ -224,6 +224,23 @@ def test_sessions_are_deleted(code: Code, cub: Cub) -> None:
     assert list_rows(cub) == []
 
 
+def test_a_session_of_a_newer_cub_is_not_left_out_silently(code: Code, home: Path) -> None:
+    first = json.loads(code("-p", "Read it.", "--output-format", "json").out)["session"]
+    (path,) = (home / ".local/share/cub/sessions").glob("*/*.jsonl")
+    newer = path.with_name("zzz.jsonl")
+    newer.write_bytes(path.read_bytes().replace(b'"v":1', b'"v":9'))
+    said = (
+        f"warning: {newer.as_posix()}: this was saved by a newer cub (format 9, this cub knows 1)"
+    )
+    done = code("-p", "Sure?", "--continue", "--output-format", "stream-json")
+    assert json.loads(done.out.splitlines()[0]) == {"type": "session", "id": first}
+    assert said in done.err
+    assert said in code("-p", "Sure?", "--resume").err
+    path.unlink()
+    done = code("-p", "Sure?", "--continue")
+    assert (done.code, said in done.err) == (1, True)
+
+
 def test_no_secret_is_in_the_file(code: Code, home: Path) -> None:
     key = "sk-ant-api03-" + "aB3dE5gH7" * 11 + "AA"
     code("-p", f"Use {key}.")
