@@ -25,6 +25,7 @@ _TABLE_RULE = re.compile(r"[\s|:-]+")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _INLINE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)|\*\*(?P<bold>\S(?:.*?\S)??)\*\*")
 _SPACE = re.compile("[\u00a0\u2000-\u200a\u202f\u205f]")  # of typography; U+3000 is two columns
+MARKS, PLAIN_MARKS = "•│─", "*|-"
 _OPEN_MARK = re.compile(r"`|\*\*(?=\S|$)|\*$")
 
 
@@ -33,10 +34,12 @@ class MarkdownLines:
     """Turn pieces of Markdown into lines of at most `width` columns, None for any.
 
     Without `has_styles`, lines are only wrapped: what would be a style stays as it is written.
+    `marks` are those of items, quotes, and rules.
     """
 
     width: int | None
     has_styles: bool
+    marks: str = MARKS
     _partial: str = ""
     _shown: int = 0  # rows of the partial line
     _looked: int = 0  # characters of it that were looked at for rows
@@ -104,12 +107,12 @@ class MarkdownLines:
         elif match := _HEADING.match(line):
             yield from self._wrap(add_style(match["title"].replace("**", ""), "bold"))
         elif _RULE.match(line):
-            yield add_style("─" * min(self.width or 40, 40), "dim")
+            yield add_style(self.marks[2] * min(self.width or 40, 40), "dim")
         elif match := _QUOTE.match(line):
             for part in self._wrap(_style_inline(match["text"]), gap=2):
-                yield add_style("│ ", "dim") + part
+                yield add_style(f"{self.marks[1]} ", "dim") + part
         elif match := _ITEM.match(line):
-            mark = "•" if match["mark"] in "-*+" else match["mark"]
+            mark = self.marks[0] if match["mark"] in "-*+" else match["mark"]
             text = f"{match['indent']}{mark} {_style_inline(match['text'])}"
             yield from self._wrap(text, " " * (len(mark) + 1))
         else:

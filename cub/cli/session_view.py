@@ -31,9 +31,9 @@ from cub.agent.model import TextDelta
 from cub.agent.session_budget import SessionBudget
 from cub.agent.tools.bash import BASH
 from cub.cli import output
-from cub.cli.markdown_lines import MarkdownLines
+from cub.cli.markdown_lines import MARKS, PLAIN_MARKS, MarkdownLines
 from cub.cli.spinner import Spinner
-from cub.cli.terminal import add_style, get_width
+from cub.cli.terminal import add_style, choose_marks, get_width
 from cub.text import find_first_line, truncate_text
 
 MAX_PREVIEW_LINES, MAX_OUTPUT_LINES = 60, 5  # of a change, and of a command's output
@@ -57,7 +57,8 @@ class SessionView:
         self._shows_text: bool | None = None  # what was printed last; None before anything
         self._last_id = ""  # of the call that was printed last
         has_styles = output.has_color() and sys.stdout.isatty()
-        self._markdown = MarkdownLines(get_width(sys.stdout), has_styles)
+        marks = choose_marks(sys.stdout, MARKS, PLAIN_MARKS)
+        self._markdown = MarkdownLines(get_width(sys.stdout), has_styles, marks)
 
     @contextmanager
     def follow(self) -> Iterator[None]:

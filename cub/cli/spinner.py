@@ -10,7 +10,7 @@ from threading import Condition, Thread
 
 from cub.cli import output
 from cub.cli.tables import measure_width
-from cub.cli.terminal import get_width, supports_live_view
+from cub.cli.terminal import choose_marks, get_width, supports_live_view
 from cub.text import truncate_text
 
 _FRAMES, _PLAIN_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "|/-\\"
@@ -61,7 +61,7 @@ class Spinner:
                 self._is_drawn = False
 
     def _draw_frames(self) -> None:
-        frames, number = _choose_frames(), 0
+        frames, number = choose_marks(sys.stderr, _FRAMES, _PLAIN_FRAMES), 0
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._is_closed or self._label)
@@ -81,11 +81,3 @@ class Spinner:
         if measure_width(self._label) > limit:
             return truncate_text(self._label, limit if self._label.isascii() else limit // 2) + end
         return self._label + end
-
-
-def _choose_frames() -> str:
-    try:
-        _FRAMES.encode(sys.stderr.encoding)
-    except UnicodeError:
-        return _PLAIN_FRAMES
-    return _FRAMES

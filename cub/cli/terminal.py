@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Callable
 from io import TextIOWrapper
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, TextIO
 
 TextStyle = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
 
@@ -103,6 +103,15 @@ def _handle_encode_error(error: UnicodeError) -> tuple[str | bytes, int]:
         return codecs.lookup_error("surrogateescape")(error)
     except UnicodeError:
         return codecs.lookup_error("backslashreplace")(error)
+
+
+def choose_marks(stream: TextIO, marks: str, plain: str) -> str:
+    """Return the marks if a stream's encoding has them all, or else the plain ones."""
+    try:
+        marks.encode(stream.encoding)
+    except UnicodeError:
+        return plain
+    return marks
 
 
 def discard_unwritten_output() -> None:

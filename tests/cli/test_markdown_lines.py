@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cub.cli.markdown_lines import MarkdownLines
+from cub.cli.markdown_lines import PLAIN_MARKS, MarkdownLines
 from cub.cli.tables import measure_width
 from cub.cli.terminal import render_styles, strip_styles
 
@@ -46,6 +46,12 @@ def plain(text: str, width: int | None = 40) -> list[str]:
 )  # fmt: skip
 def test_markdown_is_shown_as_lines(text: str, expected: list[str]) -> None:
     assert plain(text) == expected
+
+
+def test_marks_can_be_those_of_ascii() -> None:
+    lines = MarkdownLines(40, has_styles=True, marks=PLAIN_MARKS)
+    shown = [*lines.feed("- one\n> two\n---\n"), *lines.finish()]
+    assert [strip_styles(line) for line in shown] == ["* one", "| two", "-" * 40]
 
 
 def test_styles_are_colors_of_a_terminal() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ from cub.agent.events import (
 from cub.agent.model import TextDelta
 from cub.cli.session_view import MAX_OUTPUT_LINES, MAX_PREVIEW_LINES, SessionView
 from cub.tokens import TokenUsage
+from tests.cli.terminal import in_terminal
 
 Capture = pytest.CaptureFixture[str]
 
@@ -139,3 +141,14 @@ def test_details_are_for_debugging(capsys: Capture) -> None:
         "old results cut: 9 -> 5 tokens",
         "summarized: 9 -> 5 tokens",
     ]
+
+
+def test_an_ascii_terminal_gets_marks_that_it_can_show(project: Path, home: Path) -> None:
+    text = 'conversations:\n  - replies: [{text: "- one\\n> two"}]\n'
+    (project / "replies.yaml").write_text(text, encoding="utf-8")
+    words = ("code", "--model", "scripted/replies.yaml", "-p", "Go.")
+    screen = in_terminal(
+        *words, cwd=project, home=home, program=("-m", "cub"), PYTHONIOENCODING="ascii"
+    )
+    assert "* one\n" in screen.text
+    assert "\\u" not in screen.text
