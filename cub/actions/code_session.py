@@ -137,15 +137,17 @@ def prepare_session(
     options: CodeOptions,
     surroundings: SessionSurroundings,
     checks: SessionChecks | None = None,
+    session_id: str = "",
 ) -> PreparedSession:
-    """Return a session; its gate keeps what the checks of one that it goes on with said.
+    """Return a session, or one to go on with the saved one of an id.
 
-    Raises CubError for settings that are not valid, or not trusted.
+    Its gate keeps what `checks` said before, and what that one's did. Raises CubError for settings
+    that are not valid, or not trusted.
     """
     plan = _plan_session(stores, options, surroundings)
     session = _open_session(plan)
     try:
-        return _add_companions(plan, session, checks)
+        return _add_companions(plan, session, checks, session_id)
     except BaseException:
         session.close()
         raise
@@ -191,7 +193,7 @@ def _open_session(plan: _SessionPlan) -> AgentSession:
 
 
 def _add_companions(
-    plan: _SessionPlan, session: AgentSession, checks: SessionChecks | None
+    plan: _SessionPlan, session: AgentSession, checks: SessionChecks | None, session_id: str
 ) -> PreparedSession:
     """Add what works beside a session: servers, sub-agents, skills, and reviews of its end."""
     values, surroundings = plan.values, plan.surroundings
@@ -222,7 +224,9 @@ def _add_companions(
     if choice != "none":
         from cub.actions.session_checks import add_gate  # imports much of what runs attempts
 
-        checks, problems = add_gate(session, values, choice, checks)
+        store = find_session_store(plan.stores.project.root) if session_id else None
+        saved = store.read(session_id).baseline if store else []
+        checks, problems = add_gate(session, values, choice, checks, saved)
         warnings += problems
     return PreparedSession(
         session,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -20,7 +20,12 @@ from cub.actions.run.check_comparison import (
     format_failure_count,
     quote_reason,
 )
-from cub.actions.run.check_runner import CheckResult, lacks_needed_program, read_check_result
+from cub.actions.run.check_runner import (
+    CheckResult,
+    lacks_needed_program,
+    read_check_result,
+    restore_check,
+)
 from cub.actions.run.removed_tests import TestFiles, find_removed_tests
 from cub.actions.run.verdict import describe_failed_check
 from cub.actions.tasks.current_attempt import build_environment
@@ -31,7 +36,8 @@ from cub.agent.tools.tool import ToolContext
 from cub.checks.terminal_text import to_plain_text
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
-from cub.masking import mask_text
+from cub.json_values import JsonObject
+from cub.masking import mask_text, mask_tree
 from cub.processes.command import StopRequest, TimeLimits, make_shell_command
 from cub.processes.runner import run_and_capture
 from cub.project.setting_kinds import parse_seconds
@@ -46,18 +52,22 @@ def add_gate(
     values: Mapping[str, Any],
     choice: GateChoice,
     earlier: SessionChecks | None,
+    saved: Iterable[JsonObject] = (),
 ) -> tuple[SessionChecks, list[PlanWarning]]:
     """Have the work of a session reviewed; return its checks, and warnings.
 
     They run now, beside the session, which changes nothing until they are done; what `earlier` ones
-    of the same session said is kept. Raises CubError if only checks are to decide, and there are
-    none.
+    of this process said is kept, and what was `saved` with the session, as its `baseline` is.
+    Raises CubError if only checks are to decide, and there are none.
     """
     judges = tuple(JUDGES) if choice != "checks" else ()
     commands = () if choice == "judges" else tuple(values["run.checks"])
     checks = make_session_checks(session.toolbox.context, values, commands)
     if earlier:
-        checks.baseline, checks.is_past = earlier.baseline, earlier.is_past
+        checks.baseline, checks.is_past = {**earlier.baseline}, earlier.is_past
+    known = filter(None, map(restore_check, saved))
+    if kept := {check.command: check for check in known}:
+        checks.baseline, checks.is_past = {**checks.baseline, **kept}, True
     gate = Gate(checks.run_checks if commands else None, judges)
     session.end_reviews.append(gate.review_end)
     if commands:
@@ -115,7 +125,9 @@ class SessionChecks:
                 context.send(GateStart(0, 0))
             self._wait_for_baseline(context.stop)
             self.is_past = True
+            self._keep_baseline(session)
 
+        self._keep_baseline(session)
         session.toolbox = replace(session.toolbox, before_change=prepare_change)
         with closing(StopRequest()) as end:
             self._thread = Thread(target=self._run_baseline, args=(end,), daemon=True)
@@ -139,6 +151,12 @@ class SessionChecks:
         for check in checks:
             before, is_own = self.baseline.get(check.command), check.command in self.own
             yield _report_check(compare_check(check, before, is_own=is_own))
+
+    def _keep_baseline(self, session: AgentSession) -> None:
+        """Have the session save its baseline: what it says of the files, and not of the machine."""
+        kept = [check for check in [*self.baseline.values()] if check.is_repeatable]
+        if self.is_past and len(session.baseline) < len(kept):
+            session.baseline = mask_tree([asdict(check) for check in kept])
 
     def _wait_for_baseline(self, stop: StopRequest) -> None:
         while self._thread and self._thread.is_alive() and not stop.is_requested:

@@ -29,6 +29,7 @@ from cub.agent.old_results import ResultCutter, bound_results
 from cub.agent.repetition import RepetitionCounter
 from cub.agent.session_budget import SessionBudget
 from cub.agent.turn import Turn, run_turn
+from cub.json_values import JsonObject
 from cub.tokens import estimate_tokens
 
 _AFTER_EMPTY_REPLY = "Your reply was empty. Go on, or say what you have done."
@@ -55,6 +56,7 @@ class AgentSession:
 
     `system` never changes, so the service can cache it. `take_notices` returns what the model has
     to know before its next turn, "" for nothing. `resources` are closed with the session.
+    `baseline` is what each of the project's checks said before the first change, to be saved.
     """
 
     model: Model
@@ -67,6 +69,7 @@ class AgentSession:
     take_notices: Callable[[], str] = lambda: ""
     end_reviews: list[EndReview] = field(default_factory=list)
     resources: ExitStack = field(default_factory=ExitStack)
+    baseline: list[JsonObject] = field(default_factory=list)
     get_random: Callable[[], float] = random.random
     window: ContextWindow = field(init=False)
     cutter: ResultCutter = field(default_factory=ResultCutter)

@@ -58,11 +58,15 @@ class SessionSummary(NamedTuple):
 
 
 class SavedSession(NamedTuple):
-    """Hold what a file has, up to its last whole turn; `damaged` are the numbers of bad lines."""
+    """Hold what a file has, up to its last whole turn; `damaged` are the numbers of bad lines.
+
+    `baseline` is that of the session, which some files don't have.
+    """
 
     summary: SessionSummary
     messages: list[Message]
     damaged: list[int]
+    baseline: list[JsonObject]
 
 
 def shorten_text(text: str) -> str:
@@ -76,11 +80,14 @@ def read_session(path: Path) -> SavedSession:
     A damaged line costs itself: in the place of its messages are some without blocks.
     Raises OSError, and CubError for a file that is no session, or that a newer cub wrote.
     """
-    saved = SavedSession(read_summary(path), [], [])
+    saved = SavedSession(read_summary(path), [], [], [])
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                _apply_line(json.loads(line), saved.messages, f"{path.as_posix()}:{number}")
+                tree = json.loads(line)
+                _apply_line(tree, saved.messages, f"{path.as_posix()}:{number}")
+                if isinstance(tree.get("baseline"), list):
+                    saved.baseline[:] = tree["baseline"]
             except (ValueError, RecursionError):
                 saved.damaged.append(number)
     return saved
@@ -132,12 +139,14 @@ def _apply_line(tree: object, messages: list[Message], where: str) -> None:
 class SessionWriter:
     """Add to a session's file, which no other process can then continue.
 
-    `messages` and `tokens` are those that the file has. `write` is for tests of crashes.
+    `messages`, `tokens`, and `baseline` are those that the file has. `write` is for tests of
+    crashes.
     """
 
     path: Path
     messages: list[Message] = field(default_factory=list)
     tokens: TokenUsage = field(default_factory=TokenUsage)
+    baseline: Sequence[JsonObject] = ()
     write: Callable[[int, bytes], int] = os.write
     _descriptor: int | None = None
 
@@ -145,22 +154,28 @@ class SessionWriter:
         """Open a file that exists. Raises OSError, also if another process has it."""
         self._descriptor = _open_locked(self.path, 0)
 
-    def save(self, messages: Sequence[Message], summary: SessionSummary) -> None:
+    def save(
+        self,
+        messages: Sequence[Message],
+        summary: SessionSummary,
+        baseline: Sequence[JsonObject] = (),
+    ) -> None:
         """Add what has changed since the last call, in one write. The first one makes the file.
 
         Raises OSError; the next call then tries again.
         """
         start = count_same(messages, self.messages)
         old, new = self.messages[start:], messages[start:]
-        if not (old or new) and summary.tokens == self.tokens:
+        more = {"baseline": baseline} if baseline != self.baseline else {}
+        if not (old or new or more) and summary.tokens == self.tokens:
             return
         same = count_same(new[::-1], old[::-1])
         added = list(map(write_message, new[: len(new) - same]))
-        change = {"type": "messages", "at": start, "drop": len(old) - same, "add": added}
-        data = encode_record(change) + b"\n" if old or new else b""
+        change = {"type": "messages", "at": start, "drop": len(old) - same, "add": added, **more}
+        data = encode_record(change) + b"\n" if old or new or more else b""
         self._append(data, _encode_summary(summary))
         self.tokens = summary.tokens
-        self.messages = list(messages)
+        self.messages, self.baseline = list(messages), baseline
 
     def close(self) -> None:
         """Let other processes continue the session."""

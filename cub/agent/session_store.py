@@ -134,6 +134,7 @@ class SessionStore:
                 writer.close()
                 raise
         writer.messages, writer.tokens = saved.messages, saved.summary.tokens
+        writer.baseline = saved.baseline
         session.messages = repair_conversation(saved.messages)
         summary = saved.summary._replace(root=shorten_text(self.root.as_posix()))
         recorder = SessionRecorder(session, writer, summary)
@@ -233,7 +234,7 @@ class SessionRecorder:
     def save(self) -> None:
         """Save what has changed."""
         try:
-            self.writer.save(self.session.messages, self.sum_up())
+            self.writer.save(self.session.messages, self.sum_up(), self.session.baseline)
         except OSError as error:
             if not self._has_failed:
                 self.warn(f"the session cannot be saved: {describe_os_error(error)}")

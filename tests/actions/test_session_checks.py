@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 import sys
 import threading
@@ -10,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from cub.actions.session_checks import SessionChecks
+from cub.actions.session_checks import SessionChecks, add_gate
 from cub.agent.events import GateStart, ToolEvent
+from cub.agent.loop import AgentSession
+from cub.json_values import JsonObject
 from cub.processes.command import StopRequest, TimeLimits
 from tests.agent.doubles import FakeModel, close_stops, make_session, make_toolbox
 
 Change = Callable[[Callable[[ToolEvent], None]], None]
+KEY = "sk-ant-api03-" + "aB3dE5gH7" * 11 + "AA"
 Watch = Callable[[SessionChecks], Change]
 # Prints a failing test for each line of the file, as pytest does, and fails if there is one.
 SCRIPT = """\
@@ -177,6 +181,34 @@ def test_a_baseline_stays_for_other_checks_of_the_session(
     watch(again)
     (report,) = again.run_checks(stop)
     assert not report.is_ok
+
+
+def test_a_baseline_is_saved_with_the_session_and_has_no_secrets(
+    tmp_path: Path, stop: StopRequest
+) -> None:
+    values = {"run.checks": ["echo FAILED test_a.py::x - $SECRET; exit 1", "no-such-program"]}
+    environ = {"SECRET": KEY}
+
+    def start(saved: list[JsonObject]) -> tuple[AgentSession, SessionChecks]:
+        toolbox = make_toolbox(tmp_path, [])
+        toolbox = replace(toolbox, context=replace(toolbox.context, environ=environ, stop=stop))
+        session = make_session(toolbox, FakeModel())
+        limits = {"run.timeout": "60s", "run.hide_env": []}
+        return session, add_gate(session, {**values, **limits}, "checks", None, saved)[0]
+
+    session, checks = start([])
+    assert session.baseline == []  # nothing has changed
+    session.toolbox.before_change(session.toolbox.context)
+    session.close()
+    saved = json.loads(json.dumps(session.baseline))
+    assert [row["command"] for row in saved] == values["run.checks"][:1]  # the other one can't run
+    assert KEY not in str(saved)
+    session, again = start([*saved, {"command": "of another version"}])
+    session.close()
+    assert again.baseline[saved[0]["command"]] == checks.baseline[saved[0]["command"]]
+    assert again.is_past
+    assert session.baseline == saved
+    close_stops()
 
 
 def test_a_check_that_does_not_end_is_a_failure(tmp_path: Path, stop: StopRequest) -> None:

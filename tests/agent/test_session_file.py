@@ -81,9 +81,21 @@ def test_a_session_comes_back_with_its_sum_up(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     write_states(path)
     saved = read_session(path)
-    assert saved == (sum_up(TURNS), list_states(TURNS)[-1], [])
+    assert saved == (sum_up(TURNS), list_states(TURNS)[-1], [], [])
     assert read_summary(path) == sum_up(TURNS)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_what_checks_said_before_a_session_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    writer = SessionWriter(path)
+    for baseline in ([], [{"command": "make"}], [{"command": "make"}]):
+        writer.save(make_turn(1), sum_up(1), baseline)
+    writer.close()
+    assert len(path.read_bytes().splitlines()) == 5  # it is written once
+    saved = read_session(path)
+    assert (saved.messages, saved.damaged) == (make_turn(1), [])
+    assert saved.baseline == [{"command": "make"}]
 
 
 def find_turn_ends(data: bytes) -> list[int]:
@@ -238,7 +250,7 @@ def test_a_full_disk_leaves_whole_lines_and_the_rest_follows(tmp_path: Path) -> 
     assert path.read_bytes() == before
     writer.save(states[2], sum_up(3))
     writer.close()
-    assert read_session(path) == (sum_up(3), states[2], [])
+    assert read_session(path) == (sum_up(3), states[2], [], [])
 
 
 def test_a_deleted_session_does_not_go_on_without_its_start(tmp_path: Path) -> None:
@@ -296,7 +308,7 @@ def test_a_file_that_was_saved_by_an_editor_is_read(
     path = tmp_path / "a.jsonl"
     write_states(path)
     path.write_bytes(edit(path.read_bytes()))
-    assert read_session(path) == (sum_up(TURNS), list_states(TURNS)[-1], [])
+    assert read_session(path) == (sum_up(TURNS), list_states(TURNS)[-1], [], [])
 
 
 def test_numbers_that_no_session_has_cost_no_memory(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from cub.checks.failing_items import (
     FailingItem,
@@ -162,14 +162,7 @@ class CheckRunner:
         stored = read_signed(self._cache_file(command))
         if stored.get("tree") != tree or stored.get("environment") != self._identify(command):
             return None
-        try:
-            fields = stored["check"]
-            items = tuple(FailingItem(*item) for item in fields.pop("items"))
-            totals = fields.pop("totals")
-            totals = None if totals is None else tuple(RunnerTotals(*total) for total in totals)
-            return CheckResult(**fields, items=items, totals=totals)
-        except (KeyError, TypeError, AttributeError):
-            return None
+        return restore_check(stored.get("check"))
 
     def store_result(self, tree: str, check: CheckResult) -> None:
         """Store a check's result for the files of `tree`; beyond this run if it is repeatable."""
@@ -193,6 +186,17 @@ class CheckRunner:
     def _cache_file(self, command: str) -> Path:
         name = blake2b(command.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
         return self.cache_folder / f"{name}.json"
+
+
+def restore_check(fields: Any) -> CheckResult | None:
+    """Return the check that `asdict` made these fields of; None for anything else."""
+    try:
+        items = tuple(FailingItem(*item) for item in fields["items"])
+        totals = fields["totals"]
+        totals = None if totals is None else tuple(RunnerTotals(*total) for total in totals)
+        return CheckResult(**{**fields, "items": items, "totals": totals})
+    except (KeyError, TypeError):
+        return None
 
 
 def read_check_result(command: str, captured: CapturedOutput, text: str) -> CheckResult:

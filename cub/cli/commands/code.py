@@ -145,7 +145,7 @@ def _run_session(
             is_interactive=options.prompt is None,
             has_terminal=output.can_ask(),
         )
-        prepared = prepare_session(stores, options, surroundings)
+        prepared = prepare_session(stores, options, surroundings, session_id=session_id)
         output.print_warnings(prepared.warnings)
         if prepared.models.choice and options.output_format != "stream-json":
             output.print_message(f"model {prepared.models.choice}")

@@ -118,7 +118,7 @@ class TerminalState:
         Raises CubError, and leaves everything as it was, for settings that are not valid, or if
         another process works on that session.
         """
-        prepared = self._prepare()
+        prepared = self._prepare(session_id)
         try:
             opened = open_recorder(prepared, "", session_id, is_saved=False)
         except BaseException:
@@ -134,7 +134,7 @@ class TerminalState:
 
         Raises CubError, and leaves everything as it was, for settings that are not valid.
         """
-        before, prepared = self.session, self._prepare(keeps_checks=True)
+        before, prepared = self.session, self._prepare()
         prepared.session.messages = before.messages
         used = before.budget
         prepared.session.budget.add_cost(used.usage, used.usd, used.turns)
@@ -142,11 +142,11 @@ class TerminalState:
         if self.recorder:
             self.recorder.session = self.session
 
-    def _prepare(self, *, keeps_checks: bool = False) -> PreparedSession:
+    def _prepare(self, session_id: str = "") -> PreparedSession:
         """Return a session with what files say now; nothing counts as read in it."""
         self.stores = self.open_stores()
-        checks = self.prepared.checks if keeps_checks else None
-        prepared = prepare_session(self.stores, self.options, self.surroundings, checks)
+        known = (self.prepared.checks, session_id)
+        prepared = prepare_session(self.stores, self.options, self.surroundings, *known)
         output.print_warnings(prepared.warnings)
         return prepared
 

@@ -500,6 +500,24 @@ def test_a_failing_check_goes_back_to_the_model_by_name_until_it_passes(
     (project / "replies.yaml").write_text(dedent(REVIEWED), encoding="utf-8")
 
 
+def test_what_a_session_has_broken_is_not_excused_when_it_goes_on(
+    code: Callable[..., Result], project: Path
+) -> None:
+    script = """\
+        conversations:
+          - when: Break it.
+            replies: [{calls: [{Bash: {command: touch broken}}]}, {text: Done.}]
+          - replies: [{text: I did.}]
+    """
+    (project / "replies.yaml").write_text(dedent(script), encoding="utf-8")
+    configure(project, "run: {checks: ['test ! -e broken']}\n")
+    words = ("--gate", "checks", "--trust", "--permissions", "bypass")
+    assert code("-p", "Break it.", *words).code == 1
+    done = code("-p", "Did you?", "--continue", *words)
+    assert (done.code, "check `test ! -e broken` failed" in done.err) == (1, True)
+    assert code("-p", "Did you?", *words).code == 0  # of another session
+
+
 def test_checks_without_a_check_are_an_error(code: Callable[..., Result]) -> None:
     done = code("-p", "Go.", "--gate", "checks")
     assert done.code == 1

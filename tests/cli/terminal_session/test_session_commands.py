@@ -52,8 +52,9 @@ def test_reload_keeps_the_conversation_and_the_mode(
     assert not knows(state, "bread.py")
 
 
-def test_reload_keeps_what_the_checks_said_before_the_session(
-    state: TerminalState, enter: Type, bakery: Path
+@pytest.mark.parametrize("command", ["/reload", "/clear"])
+def test_what_the_checks_said_before_the_session_is_kept(
+    state: TerminalState, enter: Type, bakery: Path, command: str
 ) -> None:
     state.options = replace(state.options, gate="checks", trust=True)
     (bakery / ".cub").mkdir()
@@ -62,7 +63,7 @@ def test_reload_keeps_what_the_checks_said_before_the_session(
     state.session.toolbox.before_change(state.session.toolbox.context)
     (bakery / "broken").touch()
     enter("/model scripted/replies.yaml")
-    enter("/reload")
+    enter(command)
     state.work_on("What is it?")
     assert any("The project's checks fail" in one.text for one in state.session.messages)
     assert (bakery / "runs").read_text() == "\n" * 4  # before, and in three rounds
