@@ -40,7 +40,7 @@ from cub.agent.skill_tool import add_skill_tool, work_on_skill
 from cub.agent.skills import SkillSet, load_skills
 from cub.agent.subagents import Subagents
 from cub.agent.tools.tool import ToolContext
-from cub.agent.tools.toolset import choose_tools
+from cub.agent.tools.toolset import RULE_NAMES, choose_tools
 from cub.context.text_reader import TextReader
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
@@ -167,7 +167,7 @@ def _plan_session(
     folder = surroundings.folder.resolve()
     memory = load_memory(make_text_reader(project, folder))
     reader = make_text_reader(project, folder)
-    skills = load_skills(reader, layers.values["code.skill_dirs"])
+    skills = load_skills(reader, layers.values["code.skill_dirs"], RULE_NAMES)
     return _SessionPlan(
         stores, options, surroundings, layers, values, models, reader, memory, skills
     )

@@ -15,6 +15,7 @@ from cub.agent.definition_files import (
     read_definitions,
 )
 from cub.agent.model_settings import split_model_name
+from cub.agent.tools.toolset import RULE_NAMES
 from cub.context.text_reader import TextReader
 from cub.errors import CubError
 from cub.text import truncate_text
@@ -86,7 +87,7 @@ def load_agent_types(reader: TextReader) -> list[AgentType]:
 
 def _make_type(name: str, file: DefinitionFile) -> AgentType:
     text = truncate_text(file.get_text("description", f"Agent: {name}"), MAX_DESCRIPTION_CHARS)
-    return AgentType(name, text, file.body, file.list_tools("tools"), _get_model(file))
+    return AgentType(name, text, file.body, file.list_tools("tools", RULE_NAMES), _get_model(file))
 
 
 def _get_model(file: DefinitionFile) -> str:

@@ -7,7 +7,7 @@ is not YAML, each field is read by itself, so that one broken line does not hide
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -18,11 +18,13 @@ from cub.context.text_reader import TextReader
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.source_text import decode_source
+from cub.text import join_first
 
 T = TypeVar("T")
 SKILL_FILE = "SKILL.md"
 MAX_NAME_CHARS = 64
 _FIELD = re.compile(r"^([\w-]+)[ \t]*:.*(?:\n(?:[ \t#-].*)?$)*", re.MULTILINE)
+_MIN_LIKENESS = 0.74  # less than that of Raed and Read, more than of TaskGet and Task
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _TOOL = re.compile(r"\w[^\s,()\[\]\"']*(?:\([^)]*\))?|\*")
 _UNENDED = re.compile(r"---[ \t]*\n(?!(?:.*\n)*---)[\w-]+:")
@@ -83,23 +85,53 @@ class DefinitionFile:
             return value
         return self.reject(key, " or ".join(choices), choices[0])
 
-    def list_tools(self, key: str) -> tuple[str, ...] | None:
+    def list_tools(self, key: str, known: Collection[str]) -> tuple[str, ...] | None:
         """Return the tools or permission rules in a field; None, for all tools, if it is not set.
 
-        It is a list, or a text with commas or spaces between them.
+        It is a list, or a text with commas or spaces between them. `known` are the names of tools.
         """
         value = self.fields.get(key, "*")
         tools = _TOOL.findall(value) if isinstance(value, str) else value
         if not isinstance(tools, list) or not all(isinstance(tool, str) for tool in tools):
             return self.reject(key, "a list of tools", None)
-        return None if "*" in tools else tuple(tool.strip() for tool in tools)
+        if "*" in tools:
+            return None
+        rules = tuple(tool.strip() for tool in tools)
+        self._warn_of_unknown_tools(key, rules, known)
+        return rules
+
+    def _warn_of_unknown_tools(
+        self, key: str, rules: Iterable[str], known: Collection[str]
+    ) -> None:
+        """Warn of names that are like a tool's, and of all if none of them is a tool's.
+
+        Others are no mistake: people share these files with agents that have more tools.
+        """
+        from difflib import get_close_matches
+
+        tools = {name.lower(): name for name in known}
+        names = dict.fromkeys(rule.partition("(")[0] for rule in rules)
+        # Those of MCP servers are not known yet.
+        unknown = [name for name in names if name not in known and not name.startswith("mcp__")]
+        near = dict[str, str]()
+        for name in unknown:
+            for similar in get_close_matches(name.lower(), tools, 1, _MIN_LIKENESS):
+                near[name] = tools[similar]
+        allows_none = len(unknown) == len(names)
+        if wrong := unknown if allows_none else list(near):
+            hint = f"did you mean {join_first(list(near.values()))}?"
+            hint = hint if near else f"choose from {', '.join(known)}"
+            end = "; it allows none" * allows_none
+            self._warn(key, f"{key} has unknown tools: {join_first(wrong)}{end}", hint)
 
     def reject(self, key: str, expected: str, default: T) -> T:
         """Return the default, and note that a field is not what it should be."""
-        message = f"{key} is not {expected}; it is ignored"
-        place, line = self.reader.describe(self.path), self.lines.get(key)
-        self.reader.warnings.append(PlanWarning(message, place, line))
+        self._warn(key, f"{key} is not {expected}; it is ignored")
         return default
+
+    def _warn(self, key: str, message: str, hint: str = "") -> None:
+        place, line = self.reader.describe(self.path), self.lines.get(key)
+        self.reader.warnings.append(PlanWarning(message, place, line, hint))
 
 
 def list_definition_folders(

@@ -7,7 +7,7 @@ skills cost little; the instructions come when they are needed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -113,13 +113,13 @@ def _describe(skill: Skill) -> str:
     return f"- {skill.name}: {skill.summary}"
 
 
-def load_skills(reader: TextReader, setting: ConfigValue) -> SkillSet:
+def load_skills(reader: TextReader, setting: ConfigValue, known_tools: Collection[str]) -> SkillSet:
     """Return the skills of the user, of the project, and of the directories that settings name.
 
     Later ones win on a name. `setting` is the value of `code.skill_dirs`: what a project's own
-    configuration names has to be in the project, as reading it needs no trust. The reader takes
-    warnings about skills and folders that can't be read as they should be. Raises CubError for
-    settings of Claude Code that can't be read.
+    configuration names has to be in the project, as reading it needs no trust. `known_tools` are
+    the names of tools. The reader takes warnings about skills and folders that can't be read as
+    they should be. Raises CubError for settings of Claude Code that can't be read.
     """
     base = None if setting.origin in _TRUSTED_ORIGINS else reader.root
     folders = list_definition_folders(reader, _USER_FOLDERS, _PROJECT_FOLDERS)
@@ -128,7 +128,7 @@ def load_skills(reader: TextReader, setting: ConfigValue) -> SkillSet:
         where = setting.item_places[number] if setting.item_places else setting.where
         folders.append(DefinitionFolder(_resolve(text, reader.root, reader), base, where))
     files = read_definitions(reader, folders, _list_files, _KEYS)
-    loaded = SkillSet({name: _make_skill(name, file) for name, file in files.items()})
+    loaded = SkillSet({name: _make_skill(name, file, known_tools) for name, file in files.items()})
     if others := loaded.without_room:
         names = join_first([skill.name for skill in others])
         message = f"the descriptions of {len(others)} skills don't fit into the system prompt"
@@ -188,7 +188,7 @@ def _find_skill_folders(
                 yield from _find_skill_folders(reader, folder / name, base, depth + 1)
 
 
-def _make_skill(name: str, file: DefinitionFile) -> Skill:
+def _make_skill(name: str, file: DefinitionFile, known_tools: Collection[str]) -> Skill:
     return Skill(
         name,
         file.get_text("description", f"Skill: {name}"),
@@ -196,7 +196,7 @@ def _make_skill(name: str, file: DefinitionFile) -> Skill:
         Path(os.path.realpath(file.path.parent)),
         is_for_model=not file.get_flag(_HIDING_KEY, default=False),
         is_for_user=file.get_flag("user-invocable", default=True),
-        tools=file.list_tools("allowed-tools"),
+        tools=file.list_tools("allowed-tools", known_tools),
         is_fork=file.get_choice("context", ("inline", "fork")) == "fork",
         agent=file.get_text("agent", "general-purpose"),
     )

@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from cub.agent.agent_types import MAX_DESCRIPTION_CHARS, AgentType, load_agent_types
+from cub.agent.tools.toolset import RULE_NAMES
 from tests.context.places import make_reader
+
+OF_CLAUDE_CODE = """\
+Read, LS, TodoRead, TodoWrite, MultiEdit, NotebookRead, NotebookEdit, BashOutput, KillBash, \
+KillShell, SlashCommand, ExitPlanMode, AskUserQuestion, Agent, TaskCreate, TaskGet, TaskList, \
+TaskUpdate, TaskStop, TaskOutput, LSP, ListMcpResourcesTool"""
 
 
 def test_later_folders_come_last_and_all_fields_are_read(tmp_path: Path) -> None:
@@ -49,6 +55,33 @@ def test_descriptions_are_bounded(tmp_path: Path) -> None:
     files = {"proj/.claude/agents/a.md": f"---\ndescription: {'x ' * 5_000}\n---\nText.\n"}
     (agent,) = load_agent_types(make_reader(tmp_path, files))
     assert len(agent.description) == MAX_DESCRIPTION_CHARS
+
+
+@pytest.mark.parametrize(
+    ("tools", "said"),
+    [
+        ("Raed, Grep", ["tools has unknown tools: Raed", "did you mean Read?"]),
+        ("[Bash(git *), 'GREP(x)', web_fetch]",
+         ["tools has unknown tools: GREP, web_fetch", "did you mean Grep, WebFetch?"]),
+        ("Serach, TodoWrite",
+         ["tools has unknown tools: Serach, TodoWrite; it allows none",
+          f"choose from {', '.join(RULE_NAMES)}"]),
+        (OF_CLAUDE_CODE, []),
+        ("mcp__files__list, mcp__files__read, Reed", ["tools has unknown tools: Reed",
+                                                      "did you mean Read?"]),
+        ("mcp__files", []),
+        ("[]", []),
+        ("Skill, Task, Task", []),
+    ],
+)  # fmt: skip
+def test_tools_that_cub_does_not_have_are_a_warning_if_that_looks_like_a_mistake(
+    tmp_path: Path, tools: str, said: list[str]
+) -> None:
+    files = {"proj/.claude/agents/a.md": f"---\nname: a\ntools: {tools}\n---\nText.\n"}
+    reader = make_reader(tmp_path, files)
+    assert len(load_agent_types(reader)) == 1
+    assert [text for row in reader.warnings for text in (row.message, row.hint)] == said
+    assert {row.location for row in reader.warnings} <= {".claude/agents/a.md:3"}
 
 
 def test_what_cannot_be_used_is_a_warning(tmp_path: Path) -> None:

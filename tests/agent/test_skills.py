@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cub.agent.skill_invocation import find_invocation, write_instructions
 from cub.agent.skills import MAX_DESCRIPTION_TOKENS, Skill, SkillSet, load_skills
+from cub.agent.tools.toolset import RULE_NAMES
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError, UsageError
 from cub.project.config_layers import ConfigValue
@@ -33,7 +34,7 @@ def load(
     reader = make_reader(tmp_path, files, start)
     names = [path.as_posix() for path in folders]
     setting = ConfigValue("code.skill_dirs", names, "user", "config.yaml:3")
-    return load_skills(reader, setting), reader.warnings
+    return load_skills(reader, setting, RULE_NAMES), reader.warnings
 
 
 def load_one(tmp_path: Path, text: str, folder: str = "review") -> tuple[Skill, list[str]]:
@@ -135,6 +136,7 @@ def test_a_wrong_value_is_a_warning_with_its_line(
         ("[Read, Grep]", ("Read", "Grep")),
         ("\n  - Read\n  - Bash(npm run *)", ("Read", "Bash(npm run *)")),
         ("[]", ()),
+        ("Read, TodoWrite", ("Read", "TodoWrite")),
         ("", None),
         ("'*'", None),
         ("mcp__files__list Task", ("mcp__files__list", "Task")),
@@ -145,6 +147,12 @@ def test_tools_are_a_list_or_a_text(
 ) -> None:
     skill, warnings = load_one(tmp_path, f"---\nallowed-tools: {value}\n---\n{TEXT}")
     assert (skill.tools, warnings) == (tools, [])
+
+
+def test_a_misspelled_tool_is_a_warning(tmp_path: Path) -> None:
+    text = f"---\nallowed-tools:\n  - Read\n  - Bsah(git diff *)\n---\n{TEXT}"
+    _, (warning,) = load_one(tmp_path, text)
+    assert warning == ".claude/skills/review/SKILL.md:2: allowed-tools has unknown tools: Bsah"
 
 
 def test_shapes_of_files_that_people_have(tmp_path: Path) -> None:
@@ -259,7 +267,7 @@ def test_what_is_odd_is_read_with_a_warning(
 ) -> None:
     reader = make_reader(tmp_path, {"proj/.claude/skills/x/SKILL.md": ""})
     (reader.root / ".claude/skills/x/SKILL.md").write_bytes(text.encode(encoding))
-    assert list(load_skills(reader, UNSET).skills) == ["x"]
+    assert list(load_skills(reader, UNSET, RULE_NAMES).skills) == ["x"]
     assert [warning.message for warning in reader.warnings] == [expected] * bool(expected)
 
 
@@ -290,7 +298,7 @@ def test_a_skill_with_two_names_of_its_folder_is_one(tmp_path: Path) -> None:
     files = {"proj/.claude/skills/b/SKILL.md": write_skill(name="same")}
     reader = make_reader(tmp_path, files)
     (reader.root / ".claude/skills/a").symlink_to("b")
-    assert list(load_skills(reader, UNSET).skills) == ["same"]
+    assert list(load_skills(reader, UNSET, RULE_NAMES).skills) == ["same"]
     assert reader.warnings == []
 
 
@@ -312,7 +320,7 @@ def test_links_of_a_project_stay_in_it(tmp_path: Path) -> None:
     (own / "single").mkdir()
     (own / "single/SKILL.md").symlink_to(tmp_path / "home/private/SKILL.md")
     (users / "mine").symlink_to(tmp_path / "home/.agents/skills/mine")
-    loaded, warnings = load_skills(reader, UNSET), reader.warnings
+    loaded, warnings = load_skills(reader, UNSET, RULE_NAMES), reader.warnings
     assert sorted(loaded.skills) == ["linked", "mine", "ours"]
     assert loaded.skills["linked"].folder == reader.root / ".agents/skills/ours"
     places = {warning.path.removeprefix(".claude/skills/") for warning in warnings}
@@ -323,7 +331,7 @@ def test_a_home_folder_that_is_the_project_keeps_its_links(tmp_path: Path) -> No
     reader = make_reader(tmp_path, {"shared/x/SKILL.md": TEXT, "proj/.claude/skills/y": ""})
     reader.home = reader.root
     (reader.root / ".claude/skills/x").symlink_to(tmp_path / "shared/x")
-    assert list(load_skills(reader, UNSET).skills) == ["x"]
+    assert list(load_skills(reader, UNSET, RULE_NAMES).skills) == ["x"]
 
 
 def test_a_configured_folder_that_is_missing_is_a_warning(tmp_path: Path) -> None:
@@ -472,7 +480,7 @@ def test_directories_of_both_settings_are_read_in_their_order(tmp_path: Path) ->
     }  # fmt: skip
     reader = make_reader(tmp_path, files, "api")
     setting = ConfigValue("code.skill_dirs", ["team"], "user", "~/config.yaml:2", ("c.yaml:3",))
-    skills = load_skills(reader, setting).skills
+    skills = load_skills(reader, setting, RULE_NAMES).skills
     assert {name: skill.instructions for name, skill in skills.items()} == {
         "a": "mine", "b": "near", "c": "team",
     }  # fmt: skip
@@ -485,7 +493,7 @@ def test_directories_of_both_settings_are_read_in_their_order(tmp_path: Path) ->
 def test_a_wrong_value_in_the_settings_is_a_warning(tmp_path: Path, value: str) -> None:
     text = f'{{\n  // ours\n  "skillDirs": {value}\n}}\n'
     reader = make_reader(tmp_path, {"home/.claude/settings.json": text})
-    assert load_skills(reader, UNSET).skills == {}
+    assert load_skills(reader, UNSET, RULE_NAMES).skills == {}
     (warning,) = reader.warnings
     assert warning.location == "~/.claude/settings.json:3"
     assert warning.message == "skillDirs is not a list of strings; it is ignored"
@@ -494,14 +502,14 @@ def test_a_wrong_value_in_the_settings_is_a_warning(tmp_path: Path, value: str) 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"env": {}}'])
 def test_settings_without_directories_are_fine(tmp_path: Path, text: str) -> None:
     reader = make_reader(tmp_path, {"home/.claude/settings.json": text})
-    assert load_skills(reader, UNSET).skills == {}
+    assert load_skills(reader, UNSET, RULE_NAMES).skills == {}
     assert reader.warnings == []
 
 
 def test_settings_that_are_not_json_are_an_error_with_its_place(tmp_path: Path) -> None:
     reader = make_reader(tmp_path, {"home/.claude/settings.json": '{\n"a"\n}'})
     with pytest.raises(CubError, match=r"~/\.claude/settings\.json:"):
-        load_skills(reader, UNSET)
+        load_skills(reader, UNSET, RULE_NAMES)
 
 
 @pytest.mark.parametrize("origin", ["project", "profile"])
@@ -509,7 +517,7 @@ def test_a_project_names_only_directories_in_it(tmp_path: Path, origin: str) -> 
     files = {"proj/team/x/SKILL.md": "ours", "home/private/y/SKILL.md": "secret"}
     reader = make_reader(tmp_path, files)
     setting = ConfigValue("code.skill_dirs", ["team", "~/private"], origin, ".cub/config.yaml:2")  # type: ignore[arg-type]
-    assert list(load_skills(reader, setting).skills) == ["x"]
+    assert list(load_skills(reader, setting, RULE_NAMES).skills) == ["x"]
     (warning,) = reader.warnings
     assert "leads out of the project" in warning.message
     assert "config.yaml" in warning.hint

@@ -21,6 +21,7 @@ SESSION_TOOLS = ("Task", "Skill")
 TOOLS: Mapping[str, Tool] = {
     tool.name: tool for tool in (READ, GLOB, GREP, EDIT, WRITE, BASH, WEB_FETCH, WEB_SEARCH, OPEN)
 }
+RULE_NAMES = (*TOOLS, *SESSION_TOOLS)
 
 
 def choose_tools(context: ToolContext, *, has_terminal: bool) -> Mapping[str, Tool]:
