@@ -50,6 +50,7 @@ _TOOLS = ("glob_files", "web_fetch", "web_search", "write_file")
 LONE_SIBLINGS = {
     **{f"cub.agent.tools.{name}": "each tool is a module" for name in _TOOLS},
     "cub.context.agent_rules": "it is imported for --agent alone",
+    "cub.agent.mcp.tool_lists": "it imports the package mcp, after the servers have started",
     "cub.agent.repetition": "the loop is the page that is read first",
 }
 _IRREGULAR = frozenset(

@@ -150,13 +150,17 @@ class _Connection:
         await asyncio.sleep(0)  # all commands start before the package is imported
         import mcp
 
-        return mcp.Client(
-            nullcontext(streams),
+        from cub.agent.mcp.tool_lists import ToolListStream
+
+        received = ToolListStream(streams[0], lambda: client.protocol_version)
+        client = mcp.Client(
+            nullcontext((received, streams[1])),
             # Old commands do not answer what they don't know.
             mode="auto" if self.config.url else "legacy",
             cache=None,
             client_info=mcp.Implementation(name="cub", version=__version__),
         )
+        return client
 
     def _end(self, reason: str) -> None:
         """Note why there is no connection: the first reason counts."""

@@ -2,7 +2,8 @@
 
 echo        answers calls of `echo` with their arguments, and what the process can see
 hang-start  never answers        hang-list  answers `initialize` alone
-no-tools    knows no `tools/list`   odd-list   has a tool without a schema
+no-tools    knows no `tools/list`   odd-list   has no list of tools
+odd-tools   lists a tool without a schema, one without a name, what is no tool, and a good one
 garbage     writes lines that are no messages, before and between its answers
 stay        never answers, and does not exit when its stdin ends
 exit        prints a reason to stderr and exits with code 3
@@ -94,7 +95,10 @@ def answer(number: int, method: str, params: dict[str, Any]) -> None:
     elif method == "tools/list" and MODE == "no-tools":
         write({"id": number, "error": {"code": -32601, "message": "Method not found"}})
     elif method == "tools/list" and MODE == "odd-list":
-        write({"id": number, "result": {"tools": [{"name": "one", "inputSchema": {}}]}})
+        write({"id": number, "result": {"tools": {}}})
+    elif method == "tools/list" and MODE == "odd-tools":
+        odd = [{"name": "one", "inputSchema": {}}, {"inputSchema": SCHEMA}, 5]
+        write({"id": number, "result": {"tools": [*odd, {"name": "good", "inputSchema": SCHEMA}]}})
     elif method == "tools/list":
         tools = [{"name": one, "description": one, "inputSchema": SCHEMA} for one in TOOLS]
         write({"id": number, "result": {"tools": tools}})

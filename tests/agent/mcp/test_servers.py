@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from cub.agent.mcp.server_config import ServerSurroundings
+from cub.agent.mcp.server_tools import make_server_tools
 from cub.agent.mcp.servers import McpServers
 from cub.agent.tools.tool_arguments import ToolError
+from cub.edit.plan import PlanWarning
 from cub.processes.command import StopRequest
 from tests.agent.mcp.pools import WHERE, find_status, make_config, open_servers
 
@@ -53,9 +55,19 @@ def test_servers_that_fail_say_why_and_cost_no_other(folder: Path) -> None:
             ("lost", "failed", "no-such-program is not in PATH"),
             ("folder", "failed", "/ is not there"),
             ("prompts", "connected", ""),
-            ("odd", "failed", "its answer is not valid: tools.0.inputSchema.type: Field required"),
+            ("odd", "failed", "its answer is not valid: tools: Input should be a valid list"),
         ]
         assert [tool.name for tool in find_status(servers, "one").tools][:2] == ["echo", "count"]
+
+
+def test_a_tool_that_is_not_valid_costs_no_other_of_its_server(folder: Path) -> None:
+    warnings = list[PlanWarning]()
+    with open_servers(folder, make_config("odd", "odd-tools")) as servers:
+        assert list(make_server_tools(servers, (), warnings)) == ["mcp__odd__good"]
+    said = ", ".join(f"'{name}' (its schema is not valid)" for name in ("one", "None", "5"))
+    assert [warning.message for warning in warnings] == [
+        f"the MCP server odd has tools that can't be used: {said}"
+    ]
 
 
 def test_a_server_that_does_not_answer_fails_at_the_time_limit(folder: Path) -> None:

@@ -19,6 +19,7 @@ pytest.importorskip("mcp", reason="the extra mcp is not installed")
 from tests.agent.mcp.package_server import serve_over_http
 
 NOTIFICATION = b'data: {"jsonrpc": "2.0", "method": "notifications/message", "params": {}}\n\n'
+SCHEMA = {"type": "object"}
 HEADERS: list[str | None] = []
 SESSIONS: list[str] = []
 
@@ -61,7 +62,7 @@ class _OddServer(BaseHTTPRequestHandler):
             "protocolVersion": "2025-06-18",
             "serverInfo": {"name": "odd", "version": "1"},
             "capabilities": {},
-            "tools": [],
+            "tools": [{"name": "odd", "inputSchema": {}}, {"name": "ask", "inputSchema": SCHEMA}],
             "content": [{"type": "text", "text": "done"}],
         }
         answer = {"jsonrpc": "2.0", "id": body["id"], "result": result}
@@ -163,4 +164,5 @@ def test_a_session_that_a_server_has_forgotten_begins_again(
         with pytest.raises(ToolError, match="the server has forgotten the session"):
             servers.call_tool("web", "ask", {}, stop)
         assert servers.call_tool("web", "ask", {}, stop).content[0].type == "text"
+        assert [tool.name for tool in find_status(servers, "web").tools] == ["odd", "ask"]
     assert SESSIONS == ["s0", "s1"]
