@@ -35,9 +35,13 @@ from cub.agent.shell_programs import (
     find_bounded_command,
     find_options,
     find_risks,
+    list_git_files,
+    list_git_folders,
     list_inner_commands,
     list_operands,
+    reads_by_git,
 )
+from cub.git.configured_programs import explain_configured_program
 
 _MAX_DEPTH = 50  # of commands in commands
 _MAX_WORDS = 20  # of a command in a line that can't be parsed
@@ -118,6 +122,7 @@ def find_coverage(
     It is allowed if each of its commands is ruled or harmless. The files are for others to judge:
     those of its redirections, and those that a program names which only reads, even if a rule
     allows that program. With `guards_files`, one that reads a whole directory is not harmless.
+    What a git that reads may run besides is for `explain_git_program`.
     """
     line = read_command_line(text)
     if not line.is_certain:
@@ -125,17 +130,32 @@ def find_coverage(
     files = list(line.redirections)
     for command in line.commands:
         is_ruled = _is_ruled(command, patterns)
-        if not is_ruled and (
-            not is_harmless(command) or (guards_files and _reads_directory(command))
+        if not is_ruled and not (
+            reads_by_git(command, content=not guards_files)
+            or (is_harmless(command) and not (guards_files and _reads_directory(command)))
         ):
-            part = f"`{command.source}`" if line.commands[1:] else "this command"
-            return f"{part} needs approval", []
+            return f"{_name_part(command, line)} needs approval", []
         if not is_ruled or command.program in FILTERS.keys() - WRITERS:
             files += _list_files(command)
     if unknown := next((file for file in files if _ANY_UNKNOWN.search(file.path)), None):
         use = "writes" if unknown.is_write else "reads"
         return f"cub can't determine which file it {use}", []
     return "", list(_resolve_files(files, line.commands, folder))
+
+
+def explain_git_program(text: str, patterns: Sequence[str], folder: Path) -> str:
+    """Return which git of a line needs a rule, though it reads: it may run another program."""
+    line = read_command_line(text)
+    by_git = [one for one in line.commands if reads_by_git(one) and not _is_ruled(one, patterns)]
+    places = _list_folders(line.commands) if by_git else []
+    reason = "cub can't determine where it runs" * (len(places) == _MAX_FOLDERS)
+    reasons = (reason or explain_configured_program(folder / place) for place in places)
+    found = next(filter(None, reasons), "")
+    return f"{_name_part(by_git[0], line)} needs approval: {found}" if found else ""
+
+
+def _name_part(command: ShellCommand, line: CommandLine) -> str:
+    return f"`{command.source}`" if line.commands[1:] else "this command"
 
 
 def is_harmless(command: ShellCommand) -> bool:
@@ -250,7 +270,9 @@ def _list_files(command: ShellCommand) -> Iterator[Redirection]:
         yield from (Redirection(one, use) for path in paths for one in (path, f"{path}/*"))
     elif reader and find_risks(command) & {"-i", "--in-place", "-o", "--output"}:
         yield from (Redirection(path, "write") for path in paths)
-    if not (reader or program in COPIERS or program == "git" or is_harmless(command)):
+    if program == "git":
+        yield from map(Redirection, list_git_files(command))
+    elif not (reader or program in COPIERS or is_harmless(command)):
         names = (name for word in words[1:] for name in _NAME_IN_WORD.split(word) if name)
         yield from (Redirection(name, "argument") for name in names)
 
@@ -259,11 +281,7 @@ def _resolve_files(
     files: Sequence[Redirection], commands: Sequence[ShellCommand], folder: Path
 ) -> Iterator[Redirection]:
     """Yield files from each folder to which the line may change, and what their patterns match."""
-    folders = [""]
-    for command in commands:
-        if command.program == "cd" and len(command.words) == 2:
-            folders += [Path(one, command.words[1]).as_posix() for one in folders]
-            folders = folders[:_MAX_FOLDERS]
+    folders = _list_folders(commands)
     for path, use in dict.fromkeys(files):
         if _NO_FILE.fullmatch(path):
             continue
@@ -278,3 +296,14 @@ def _resolve_files(
                 yield from (Redirection(one, use) for one in found)
                 if len(found) == _MAX_FILES:  # what the others are is not known
                     yield Redirection("/", use)
+
+
+def _list_folders(commands: Sequence[ShellCommand]) -> list[str]:
+    """Return the folders, from that of the line, in which a command of it may run."""
+    folders = [""]
+    for command in commands:
+        is_move = command.program == "cd" and len(command.words) == 2
+        for move in [command.words[1]] if is_move else list_git_folders(command):
+            folders += [Path(one, move).as_posix() for one in folders]
+            folders = folders[:_MAX_FOLDERS]
+    return folders

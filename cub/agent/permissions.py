@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from cub.agent.command_rules import find_coverage, list_possible_files
+from cub.agent.command_rules import explain_git_program, find_coverage, list_possible_files
 from cub.agent.permission_rules import CallTarget, PermissionRule, find_target, parse_rule
 from cub.agent.running_files import find_running_part
 from cub.agent.shell_commands import Redirection
@@ -112,10 +112,9 @@ class Permissions:
     def _decide_command(self, target: CallTarget, patterns: Sequence[str]) -> Decision:
         """Allow a line whose commands rules cover, or that only reads, if its files are allowed."""
         guards_files = any(rule.tool == "Read" for rule in self.deny)
-        obstacle, files = find_coverage(
-            target.subject, patterns, target.context.folder, guards_files=guards_files
-        )
-        if obstacle:
+        text, folder = target.subject, target.context.folder
+        obstacle, files = find_coverage(text, patterns, folder, guards_files=guards_files)
+        if obstacle := obstacle or explain_git_program(text, patterns, folder):
             return Decision("ask", obstacle)
         for file in files:  # no rule denies one: it was among the possible files
             try:

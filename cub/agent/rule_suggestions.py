@@ -12,7 +12,7 @@ from cub.agent.command_rules import is_harmless
 from cub.agent.permission_rules import CallTarget, PermissionRule, escape_path, find_target
 from cub.agent.running_files import find_running_part
 from cub.agent.shell_commands import ShellCommand, read_command_line
-from cub.agent.shell_programs import WRITERS, find_bounded_command, find_risks
+from cub.agent.shell_programs import WRITERS, find_bounded_command, find_risks, reads_by_git
 from cub.agent.tools.http_get import parse_web_host
 from cub.agent.tools.tool import Tool, ToolContext
 from cub.json_values import JsonObject
@@ -60,8 +60,9 @@ def _suggest_command_pattern(text: str) -> str:
     """
     line, pattern = read_command_line(text), ""
     if line.is_certain and not any(file.is_write for file in line.redirections):
-        asked = (one for one in line.commands if one.program in WRITERS or not is_harmless(one))
-        patterns = {*map(_describe_command, asked)}
+        asked = [one for one in line.commands if one.program in WRITERS or not is_harmless(one)]
+        changing = [one for one in asked if not reads_by_git(one)]
+        patterns = {*map(_describe_command, changing or asked)}
         pattern = patterns.pop() if len(patterns) == 1 else ""
     if not pattern and _EXACT_LINE.fullmatch(text):
         pattern = text.strip()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from cub.agent.shell_commands import UNKNOWN, UNKNOWN_TEXT, ShellCommand
@@ -100,6 +100,18 @@ HARMLESS = {
     "tr": ".*", "basename": ".*", "dirname": ".*", "uniq": r"(?:-\S+(?: |$))*",
     "command": "-[vV] .*", "type": ".*", "date": rf"(?:\+(?:(?! -)[^{UNKNOWN}])*)?",
 }  # fmt: skip
+# Subcommands of git that change nothing, with these arguments. Those in _GIT_CONTENT print files.
+_READING_GIT = {
+    **dict.fromkeys(
+        ("status", "diff", "log", "show", "blame", "grep", "cat-file", "ls-files", "ls-tree",
+         "rev-parse", "rev-list", "merge-base", "describe", "name-rev", "shortlog"), ".*"),
+    "branch": r"(?:(?:-[avrl]+|--(?:all|remotes|verbose|list|show-current))(?: |$))*",
+    "tag": r"(?:(?:-l|--list)(?: [^-]\S*)*)?", "remote": r"(?:-v|--verbose|get-url \S+)?",
+    "stash": "(?:list|show)(?: .*)?", "reflog": "(?:show(?: .*)?)?", "worktree": "list",
+}  # fmt: skip
+_GIT_CONTENT = frozenset(("diff", "log", "show", "blame", "grep", "cat-file", "stash", "reflog"))
+_GIT_FILES = "--no-index --contents --ignore-revs-file"  # they read any file
+_OUTSIDE = re.compile(r"[/~]|(?:.*/)?\.\.(?:/|$)")
 # Options by which a program runs another one, or writes a file, though it usually does neither. The
 # row of git is for all of its subcommands.
 RISKS = {
@@ -185,17 +197,54 @@ def find_risks(command: ShellCommand) -> set[str]:
 
     "?" stands for an argument that may be such an option.
     """
-    words, at = command.words, 1
+    words = command.words
     if words[0] != "git":
         return find_options(words[1:], RISKS.get(words[0], ""), command.patterns)
-    while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in _GIT_VALUES else 1
+    at = _find_subcommand(words)
     own = RISKS.get(" ".join(["git", *words[at : at + 1]]), "")
     after = find_options(words[at + 1 :], f"{RISKS['git']} {own}", command.patterns)
     if not own:  # an argument that may be any option is none of these
         after.discard("?")
     before = find_options(words[1 : at + 1], f"{RISKS['git']} -c", command.patterns)
     return before | after | _GIT_RUNNERS.intersection(words[at : at + 1])
+
+
+def _find_subcommand(words: Sequence[str]) -> int:
+    """Return the place of a git's subcommand, which may be behind the end."""
+    at = 1
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in _GIT_VALUES else 1
+    return at
+
+
+def reads_by_git(command: ShellCommand, *, content: bool = True) -> bool:
+    """Return whether a git only reads, unless the repository names a program; no `content`, too."""
+    words, at = command.words, _find_subcommand(command.words)
+    name = "".join(words[at : at + 1])
+    is_known = words[0] == "git" and name in _READING_GIT and not command.assignments
+    if not is_known or (name in _GIT_CONTENT and not content) or find_risks(command):
+        return False
+    options = {*words[1:at]} - {"--no-pager", "-P", "-C", *list_git_folders(command)}
+    return (
+        not options
+        and not any(UNKNOWN in word or UNKNOWN_TEXT in word for word in words)
+        and not find_options(words[at + 1 :], _GIT_FILES, command.patterns)
+        and re.fullmatch(_READING_GIT[name], " ".join(words[at + 1 :]), re.DOTALL) is not None
+    )
+
+
+def list_git_folders(command: ShellCommand) -> list[str]:
+    """Return where `-C` leads a git."""
+    words = command.words[: _find_subcommand(command.words)]
+    return [word for option, word in pairwise(words) if option == "-C" and words[0] == "git"]
+
+
+def list_git_files(command: ShellCommand) -> Iterator[str]:
+    """Yield the paths of a git that may lead out of the work tree: it compares such files, too."""
+    yield from list_git_folders(command)
+    for word in command.words[_find_subcommand(command.words) + 1 :]:
+        if _OUTSIDE.match(word):
+            yield word
 
 
 def find_options(words: Sequence[str], row: str, patterns: Collection[str] = ()) -> set[str]:

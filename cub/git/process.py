@@ -56,6 +56,19 @@ class GitResult(NamedTuple):
     stderr: bytes
 
 
+class GitSetting(NamedTuple):
+    """Hold a setting: its scope (git-config(1)), its key in lower case, and its value."""
+
+    scope: str
+    key: str
+    value: str
+
+    @property
+    def is_repository(self) -> bool:
+        """Return whether the repository sets it, or a file that its configuration includes."""
+        return self.scope not in ("system", "global")
+
+
 def start_git_query(
     folder: Path,
     *args: str,
@@ -174,12 +187,11 @@ def disable_repository_filters(folder: Path) -> dict[str, str]:
     The filters in the user's own configuration stay, as those of Git LFS. A file whose time has
     changed counts as changed if only a disabled filter could compare it.
     """
-    words = ("config", "--show-scope", "--name-only", "-z", "--get-regexp", r"^filter\.")
-    fields = split_nul(try_git(folder, *words).stdout)
+    words = ("config", "--show-scope", "-z", "--get-regexp", r"^filter\.")
     names = {
-        key.rpartition(".")[0]
-        for scope, key in zip(fields[::2], fields[1::2], strict=False)
-        if scope not in ("system", "global")
+        setting.key.rpartition(".")[0]
+        for setting in list_settings(try_git(folder, *words).stdout)
+        if setting.is_repository
     }
     return make_config_variables(
         {
@@ -212,6 +224,16 @@ def decode_output(data: bytes) -> str:
 def split_nul(data: bytes) -> list[str]:
     """Split a list that has NUL after each item."""
     return decode_output(data).split("\0")[:-1]
+
+
+def list_settings(data: bytes) -> list[GitSetting]:
+    """List the settings that `git config --list --show-scope -z` printed, but those of `-c`."""
+    fields = split_nul(data)
+    settings = (
+        GitSetting(scope, *text.partition("\n")[::2])
+        for scope, text in zip(fields[::2], fields[1::2], strict=True)
+    )
+    return [setting for setting in settings if setting.scope != "command"]
 
 
 def join_nul(paths: Iterable[str]) -> bytes:

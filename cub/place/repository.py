@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cub.git.process import decode_output, split_nul, try_git
+from cub.git.process import decode_output, list_settings, try_git
 from cub.place.checkout import Checkout, TreeGit
 from cub.place.folder import empty_folder, escape_pattern
 
@@ -50,17 +50,13 @@ class RepositorySettings:
 
 def read_repository_settings(checkout: Checkout) -> RepositorySettings:
     """Read what a place takes over from the person's repository, as it is now."""
-    fields = split_nul(try_git(checkout.toplevel, "config", "--show-scope", "-z", "--list").stdout)
-    rows = [
-        (scope, *line.partition("\n")[::2])
-        for scope, line in zip(fields[::2], fields[1::2], strict=False)
-        if scope != "command"  # those of cub's own git
-    ]
-    values = {key: value for _, key, value in rows}
+    listed = try_git(checkout.toplevel, "config", "--show-scope", "-z", "--list")
+    settings = list_settings(listed.stdout)
+    values = {setting.key: setting.value for setting in settings}
     words = ("for-each-ref", "--format=%(refname) %(objectname)", *_LISTED_REFS)
     refs = decode_output(try_git(checkout.toplevel, *words).stdout)
     hooks = Path(values.get("core.hookspath") or checkout.common_dir / "hooks").expanduser()
-    own = [(key, value) for scope, key, value in rows if scope in ("local", "worktree")]
+    own = [(one.key, one.value) for one in settings if one.is_repository]
     return RepositorySettings(
         _format_config([(key, value) for key, value in own if key.startswith(_COPIED)]),
         dict(line.partition(" ")[::2] for line in refs.splitlines()),

@@ -22,6 +22,7 @@ from cub.agent.tools.bash import BASH
 from cub.agent.tools.tool import ToolContext
 from cub.processes.command import StopRequest
 from tests.agent.command_spellings import DENIED, NOT_FOUND, NOT_TRIED
+from tests.conftest import git
 
 EVERYDAY = ("git *", "pytest *", "npm test *", "make *")
 
@@ -225,6 +226,81 @@ def test_what_may_do_more_than_to_read_in_the_project_needs_a_rule(
 ) -> None:
     assert decide(context, command, allow=()).answer == "ask"
     assert decide(context, command, "plan", allow=EVERYDAY).answer == "deny"
+
+
+@pytest.fixture(scope="module")
+def repository(context: ToolContext, tmp_path_factory: pytest.TempPathFactory) -> ToolContext:
+    """A repository with a folder, beside another folder."""
+    root = tmp_path_factory.mktemp("repository") / "project"
+    shutil.copytree(context.root / "sub", root / "sub")
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "x")
+    (root.parent / "beside").mkdir()
+    git(root, "branch", "odd")
+    return replace(context, folder=root, root=root)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git status", "git diff HEAD~1..HEAD -- sub", "cd sub && git log --oneline | head -3",
+        "git --no-pager show --stat", "git -C sub blame .env", "git branch -a", "git tag -l 'v*'",
+        "git remote -v", "git stash list", "git rev-parse --show-toplevel", "git grep -n x",
+        "git diff -- {root}/sub", "git show HEAD:sub/.env", "git diff main...dev",
+        "git ls-files ..", "git merge-base HEAD odd && git status -sb",
+    ],
+)  # fmt: skip
+def test_a_git_that_only_reads_needs_no_rule(repository: ToolContext, command: str) -> None:
+    folder = repository.root / "sub" if ".." in command.split() else repository.root
+    context = replace(repository, folder=folder)
+    for mode in ("ask", "plan"):
+        line = command.replace("{root}", str(repository.root))
+        assert decide(context, line, mode, allow=()) == Decision("allow")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git branch new", "git branch -D odd", "git branch -l -D odd", "git branch -v new",
+        "git tag v1", "git tag -d v1", "git remote add x y", "git stash", "git stash drop",
+        "git reflog expire --all", "git worktree add x", "git worktree list -z x", "git add a",
+        "git -c core.fsmonitor=x status", "git -p log", "git --git-dir=x log",
+        "git --work-tree=/ diff", "git diff --output=x", "git diff --no-index sub /etc",
+        "git diff --no-ind a b",
+        "git diff ../beside sub", "git diff sub/../../beside x", "git diff ~/x y",
+        "git diff /etc /x", "git blame --contents /etc/passwd sub/.env", "git grep -O x",
+        "git grep x ../beside",
+        "git -C .. status", "git -C ../beside status", "git -C gone status", "cd .. && git status",
+        "git $x", "git diff $x", "git diff *", "GIT_DIR=x git status", "git", "git -C",
+        "git -C sub",
+        "git status > sub/.env", "cd sub && cd .. && cd sub && git status", "./git status",
+        "git fetch", "git archive HEAD", "git rm x", "git config -l", "git log --ext-diff | sh",
+    ],
+)  # fmt: skip
+def test_a_git_that_may_do_more_needs_a_rule(repository: ToolContext, command: str) -> None:
+    assert decide(repository, command, allow=()).answer == "ask"
+
+
+def test_a_git_asks_where_the_repository_names_a_program(repository: ToolContext) -> None:
+    git(repository.root, "config", "diff.x.textconv", "x")
+    reason = "needs approval: the repository's configuration sets diff.x.textconv"
+    try:
+        asked = decide(repository, "git status", allow=())
+        assert asked == Decision("ask", f"this command {reason}")
+        assert decide(repository, "ls; git diff", allow=()).reason == f"`git diff` {reason}"
+        assert decide(repository, "git status", allow=("git *",)).answer == "allow"
+    finally:
+        git(repository.root, "config", "--unset", "diff.x.textconv")
+
+
+def test_a_git_that_prints_files_needs_a_rule_where_one_denies_reading(
+    repository: ToolContext,
+) -> None:
+    for line in ("git diff", "git show HEAD:sub/.env", "git log -p", "git grep x"):
+        assert decide(repository, line, allow=(), deny=("Read(.env)",)).answer == "ask"
+    assert decide(repository, "git status", allow=(), deny=("Read(.env)",)).answer == "allow"
+    assert decide(repository, "git status", allow=(), deny=("Bash(git *)",)).answer == "deny"
 
 
 @pytest.mark.parametrize(
