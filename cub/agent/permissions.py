@@ -114,7 +114,7 @@ class Permissions:
         guards_files = any(rule.tool == "Read" for rule in self.deny)
         text, folder = target.subject, target.context.folder
         obstacle, files = find_coverage(text, patterns, folder, guards_files=guards_files)
-        if obstacle := obstacle or explain_git_program(text, patterns, folder):
+        if obstacle:
             return Decision("ask", obstacle)
         for file in files:  # no rule denies one: it was among the possible files
             try:
@@ -124,7 +124,8 @@ class Permissions:
             if decision.answer != "allow" or (file.is_write and self.mode == "plan"):
                 use = "writes" if file.is_write else "reads"
                 return Decision("ask", f"the command {use} {file.path}: {decision.reason}")
-        return Decision("allow")
+        reason = explain_git_program(text, patterns, folder)
+        return Decision("ask", reason) if reason else Decision("allow")
 
     def _decide_file(self, file: Redirection, target: CallTarget) -> Decision:
         """Return whether a command may open a file: to overwrite one, the model has to know it."""

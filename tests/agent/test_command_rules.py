@@ -289,6 +289,8 @@ def test_a_git_asks_where_the_repository_names_a_program(repository: ToolContext
         asked = decide(repository, "git status", allow=())
         assert asked == Decision("ask", f"this command {reason}")
         assert decide(repository, "ls; git diff", allow=()).reason == f"`git diff` {reason}"
+        asked = decide(repository, "git -C ../beside log", allow=())
+        assert asked.reason.startswith("the command reads ../beside: ")
         assert decide(repository, "git status", allow=("git *",)).answer == "allow"
     finally:
         git(repository.root, "config", "--unset", "diff.x.textconv")
