@@ -96,6 +96,9 @@ class CodeOptions(ContextOptions):
     output_format: Literal["text", "json", "stream-json"] = option(
         "--output-format", "Choose the output on stdout.", "text"
     )
+    debug: bool = option(
+        "--debug", "Log the tokens of each turn, what is cut, and each context command.", False
+    )
     max_turns: int | None = option("--max-turns N", "Stop after N requests.", None, min=1)
     max_usd: float | None = option(
         "--max-budget-usd USD",

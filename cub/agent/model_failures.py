@@ -61,6 +61,7 @@ _NO_CREDIT = re.compile(
     r"|your specified API usage limits"
 )
 _RETRY_IN = re.compile(r"(?:[Rr]etry|[Tt]ry again) (?:in|after) (?:(\d+)m)?(\d+\.?\d*) ?(ms|s)")
+_ERRNO = re.compile(r"\[Errno -?\d+\] ")
 _UNITS = {"ms": 0.001, "s": 1.0}
 _TITLE = re.compile(r"<title[^>]*>([^<]*)", re.IGNORECASE)
 _CHECK_ADDRESS = "check the address of the service: `code.base_url`, or the variable that has it"
@@ -118,6 +119,8 @@ def explain_error(
     elif kind == "request":
         is_elsewhere = "error" not in tree and (place or not message or status in (404, 405))
         error.hint = _CHECK_ADDRESS if is_elsewhere else _suggest_setting(message, endpoint)
+        if status == 404 and not is_elsewhere and "model" in message.lower():
+            error.hint = "check the name of the model"
     return error
 
 
@@ -173,7 +176,7 @@ def make_failure(
 ) -> ModelError:
     """Return a failure in one line without secrets: services repeat keys in their messages."""
     text = f"{endpoint.base_url} {reason}"
-    if rest := str(details)[:_MAX_DETAILS]:
+    if rest := _ERRNO.sub("", str(details)[:_MAX_DETAILS]).removesuffix("."):
         text += f": {rest}"
     if len(endpoint.key) >= _MIN_SECRET_CHARS:
         text = text.replace(endpoint.key, MASK)

@@ -127,7 +127,7 @@ def parse_rule(text: str, tools: Mapping[str, Tool] = TOOLS) -> PermissionRule:
         raise CubError(f"not a permission rule: {text!r}", hint=hint)
     tool, pattern = match.groups("")
     if tool not in (*tools, *SESSION_TOOLS) and not tool.startswith(OUTSIDE_PREFIX):
-        hint = suggest_known(tool, [*tools, *SESSION_TOOLS])
+        hint = suggest_known(tool, dict.fromkeys([*tools, *SESSION_TOOLS]))
         raise CubError(f"unknown tool {tool!r} in the permission rule {text!r}", hint=hint)
     kind = tools[tool].rule_kind if tool in tools else ""
     if pattern and (problem := _explain_bad_pattern(tool, pattern, kind)):

@@ -169,6 +169,10 @@ class SessionStore:
 def _explain_failure(path: Path, problem: str) -> Iterator[None]:
     try:
         yield
+    except BlockingIOError as error:
+        hint = "close it there first, or choose another one"
+        what = f"session {path.stem} is open in another process, and {problem}"
+        raise CubError(what, hint=hint) from error
     except OSError as error:
         raise make_os_error(error, path.as_posix(), problem) from error
 

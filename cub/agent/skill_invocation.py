@@ -52,8 +52,9 @@ def find_invocation(
     if os.path.lexists(f"/{name}"):
         return None
     similar = list_similar(name, [*commands, *(skill.name for skill in skills.for_user)])
-    hint = f"did you mean {' or '.join(f'/{near}' for near in similar)}? " if similar else ""
-    hint += "Put a space in front of the slash to send the text as it is"
+    hint = "put a space in front of the slash to send the text as it is"
+    if similar:
+        hint = f"did you mean {' or '.join(f'/{near}' for near in similar)}? If not, {hint}"
     raise UsageError(f"unknown command /{name}", hint=hint)
 
 

@@ -27,6 +27,7 @@ from cub.cli.terminal import configure_streams, discard_unwritten_output, get_he
 from cub.errors import CubError, InternalError
 from cub.files.lock import MessageSink, use_message_sink
 from cub.files.read_files import make_os_error
+from cub.text import describe_os_error
 
 BUG_EXIT_CODE = InternalError.exit_code
 COMMAND_GROUPS = {
@@ -163,7 +164,8 @@ def run_command_line(arguments: list[str]) -> int:
     except OSError as error:  # stdout is closed or full; user files have errors of their own
         code = 1
         if not isinstance(error, BrokenPipeError):
-            output.print_error(make_os_error(error, "", "cannot write the output"))
+            what = f"cannot write the output: {describe_os_error(error)}"
+            output.print_error(CubError(what))  # what was changed before is not known
     discard_unwritten_output()
     return code
 

@@ -29,7 +29,7 @@ _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((?P<words>.*)\
 # The parameter that takes free text, and how it is passed, by command.
 _FREE_TEXTS = {
     "cub task add": ("title", "quote the title", "cub task add"),
-    "cub code": ("", "quote the prompt", "cub code -p"),
+    "cub code": ("", "pass the prompt with -p", "cub code -p"),
     "cub config set": ("value", "quote the value", "cub config set"),
 }
 _EXPECTED = {
@@ -93,6 +93,8 @@ def _suggest_quotes(context: Any, words: str) -> str:
 
 def _translate_option(error: Any, context: Any) -> tuple[str, str]:
     known = [name for p in context.command.params for name in p.opts if name.startswith("--")]
+    if error.option_name == "--json" and "--output-format" in known:
+        return "unknown option '--json'", "pass `--output-format json`"
     message = format_unknown("option", error.option_name, known)
     return message, f"run `{context.command_path} --help` to list its options"
 

@@ -129,8 +129,6 @@ def make_os_error(error: OSError, path: str, problem: str) -> CubError:
 def _suggest_fix(error: OSError) -> str:
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return "free some disk space; nothing was changed"
-    if error.errno == errno.EAGAIN:
-        return "close it there first"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return "check who owns it and whether it may be written; nothing was changed"
     return ""

@@ -145,7 +145,9 @@ def test_a_redirect_says_where_to() -> None:
 
 
 def test_a_model_that_is_not_there_has_nothing_to_do_with_the_address() -> None:
-    assert explain_error('{"error": {"message": "no model m"}}', ENDPOINT, 404).hint == ""
+    error = explain_error('{"error": {"message": "There is no model m."}}', ENDPOINT, 404)
+    assert error.message.endswith("answered 404: There is no model m")  # a hint may follow
+    assert error.hint == "check the name of the model"
 
 
 @pytest.mark.parametrize(

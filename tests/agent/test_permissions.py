@@ -17,6 +17,7 @@ from cub.agent.permissions import Decision, PermissionMode, Permissions
 from cub.agent.tools.bash import BASH
 from cub.agent.tools.open_target import OPEN
 from cub.agent.tools.tool import Tool, ToolContext, ToolEffect, ToolOutput
+from cub.agent.tools.toolset import TOOLS
 from cub.agent.tools.web_fetch import WEB_FETCH
 from cub.agent.tools.web_search import WEB_SEARCH
 from cub.errors import CubError
@@ -328,7 +329,7 @@ def test_a_rule_may_deny_a_command_with_operators(context: ToolContext) -> None:
     [
         ("Bsh(ls)", "unknown tool 'Bsh'", "did you mean Bash?"),
         ("bash", "unknown tool 'bash'", "did you mean Bash?"),
-        ("Xyzzy", "unknown tool 'Xyzzy'", "choose from Read, "),
+        ("Xyzzy", "unknown tool 'Xyzzy'", "choose from Read, Glob, "),
         ("Bash(", "not a permission rule", "such as Bash(git diff *)"),
         ("Bash()", "not a permission rule", "such as Bash(git diff *)"),
         ("", "not a permission rule", "such as Bash(git diff *)"),
@@ -345,6 +346,12 @@ def test_what_is_not_a_rule_is_an_error(text: str, message: str, hint: str) -> N
         parse_rule(text)
     assert message in caught.value.message
     assert hint in caught.value.hint
+
+
+def test_each_tool_is_named_once() -> None:
+    with pytest.raises(CubError) as caught:
+        parse_rule("Xyzzy", {**TOOLS, "Task": TOOLS["Read"]})  # as a session has it
+    assert caught.value.hint.count("Task") == 1
 
 
 @pytest.mark.parametrize("text", ["Bash(git diff *)", "Read(~/.ssh/**)", "WebSearch"])

@@ -241,9 +241,9 @@ def test_a_session_that_runs_is_not_resumed_or_deleted(store: SessionStore) -> N
     events = running.record(running.session.work_on("Go."))
     next(events)
     for use in (store.delete, lambda key: store.resume(fresh_session(store.root), key)):
-        with pytest.raises(CubError, match="another process works on this session") as caught:
+        with pytest.raises(CubError, match="is open in another process, and cannot be") as caught:
             use(running.session_id)
-        assert caught.value.hint == "close it there first"
+        assert caught.value.hint == "close it there first, or choose another one"
     list(events)
     running.close()
     store.delete(running.session_id)

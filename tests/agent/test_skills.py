@@ -454,13 +454,13 @@ def test_an_unknown_command_has_near_misses(tmp_path: Path) -> None:
     skills.skills["hidden"] = hidden
     with pytest.raises(UsageError, match="unknown command /reveiw") as caught:
         find_invocation(skills, "/reveiw this", ["clear"])
-    assert caught.value.hint.startswith("did you mean /review? Put a space")
+    assert caught.value.hint.startswith("did you mean /review? If not, put a space")
     with pytest.raises(UsageError) as caught:
         find_invocation(skills, "/claer", ["clear"])
     assert caught.value.hint.startswith("did you mean /clear?")
     with pytest.raises(UsageError) as caught:
         find_invocation(skills, "/zzz")
-    assert caught.value.hint.startswith("Put a space")
+    assert caught.value.hint.startswith("put a space")
     with pytest.raises(UsageError, match="/hidden is not for users"):
         find_invocation(skills, "/hidden")
 

@@ -36,7 +36,7 @@ ERRORS = [
     ("task add Pay 'with $5'", "unexpected argument 'with $5'",
      "quote the title: cub task add 'Pay with $5'"),
     ("code fix the typo", "unexpected argument 'fix the typo'",
-     'quote the prompt: cub code -p "fix the typo"'),
+     'pass the prompt with -p: cub code -p "fix the typo"'),
     ("config set code.model a b", "unexpected argument 'b'",
      'quote the value: cub config set code.model "a b"'),
     ("diff a b", "unexpected argument 'b'", _USAGE.format("diff")),
@@ -74,3 +74,8 @@ def test_errors_of_the_parser_are_in_the_form_of_all_errors(
     out, err = capsys.readouterr()
     assert (out, err) == ("", f"error: {message}\nhint: {hint}\n")
     assert not RAW.search(err)
+
+
+def test_json_is_a_format_of_the_agent(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["code", "-p", "x", "--json"]) == 2
+    assert "hint: pass `--output-format json`\n" in capsys.readouterr().err

@@ -160,6 +160,7 @@ def _find_store(root: Path) -> SessionStore:
 def _format_row(row: SessionSummary) -> tuple[str, ...]:
     active = format_age(row.active, datetime.now(UTC)) or format_local_time(row.active, "%Y-%m-%d")
     cost = "not known" if row.usd is None else f"${row.usd:,.2f}"
+    cost = cost if any(row.tokens) else "not reported"
     return row.id, active, f"{row.turns:,}", cost, truncate_text(row.prompt, _MAX_PROMPT)
 
 
