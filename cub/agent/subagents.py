@@ -102,7 +102,7 @@ class Subagents:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))  # agents start in threads
     _threads: list[Thread] = field(default_factory=list)
     # Of those in the background: what has ended, and which calls were denied.
-    _unread: deque[SubagentRun] = field(default_factory=deque)
+    unread: deque[SubagentRun] = field(default_factory=deque)
     _denied: deque[SubagentEvent] = field(default_factory=deque)
     _models: dict[str, Model] = field(default_factory=dict)  # that only agents have
 
@@ -196,7 +196,7 @@ class Subagents:
         """Return what agents in the background have answered since the last time; "" for none."""
         return "\n\n".join(
             f'<agent name="{run.name}" task="{run.description}">\n{run.answer}\n</agent>'
-            for run in _take_all(self._unread)
+            for run in _take_all(self.unread)
         )
 
     def review_end(
@@ -252,7 +252,7 @@ class Subagents:
             self.run_agent(run, prompt, context)
         except Exception as error:  # noqa: BLE001 - it must not end the session
             run.answer = f"error: {error}"
-        self._unread.append(run)
+        self.unread.append(run)
         if not self._stop.is_requested:
             self.announce(run)
 

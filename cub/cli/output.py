@@ -28,6 +28,7 @@ from cub.cli.terminal import (
     supports_live_view,
 )
 from cub.cli.time_format import localize_timestamps
+from cub.cli.typed_input import read_typed_line
 from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.errors import CombinedError, CubError, UsageError
 
@@ -139,7 +140,7 @@ def ask_text(question: str) -> str:
     try:
         sys.stderr.write(escape_unsafe(f"{question}: "))
         sys.stderr.flush()
-        line = sys.stdin.readline()
+        line = read_typed_line()
     except KeyboardInterrupt:
         print_message("")
         raise

@@ -13,7 +13,7 @@ import typer
 from cub.agent.events import Answer, Question, SessionEnd, SessionEvent
 from cub.agent.executor import MAX_SUMMARY_CHARS
 from cub.cli import output
-from cub.cli.typed_input import discard_typed_input, set_typing
+from cub.cli.typed_input import discard_typed_input
 from cub.edit.unified_diff import format_hunks
 from cub.json_values import get_text
 from cub.masking import mask_text
@@ -38,8 +38,7 @@ def follow_events(
     for event in events:
         view.show(event)
         if isinstance(event, Question):
-            with set_typing(is_shown=True):
-                _answer_question(event, stop, root)
+            _answer_question(event, stop, root)
             view.resume()
         end = event if isinstance(event, SessionEnd) else None
     assert end is not None

@@ -51,9 +51,13 @@ _KEYS = (
     ("Enter", "send the prompt"),
     ("Alt-Enter, Ctrl-J, \\ Enter", "start a new line"),
     ("!COMMAND", "run a command in your shell; the next prompt gets its output"),
-    ("@FILE", "attach a file or a list of a directory's files; Tab completes its path"),
+    ("@FILE", "attach a file, or a list of a directory's files"),
+    ("Tab, right arrow", "complete a command or a file; accept the gray suggestion"),
+    ("Up, Ctrl-R", "go to earlier prompts of this project; search them"),
     ("Shift-Tab", "change the permissions: ask, accept-edits, plan"),
+    ("Ctrl-X Ctrl-E", "edit the prompt in your editor"),
     ("Ctrl-C", "stop the agent, or clear the prompt; twice at an empty prompt: quit"),
+    ("Ctrl-D", "end the session, at an empty prompt"),
 )  # fmt: skip
 
 

@@ -38,6 +38,14 @@ def find_mentions(text: str, context: ToolContext) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def find_missing_files(text: str, context: ToolContext) -> list[str]:
+    """Return the paths after @ that are not there, while their directories are: mistyped ones."""
+    names = (match["quoted"] or match["path"] for match in _MENTION.finditer(text))
+    paths = {name.rstrip(".,;:!?)'") for name in names if "/" in name.strip("/")}
+    missing = (path for path in paths if not _exists(path, context))
+    return sorted(path for path in missing if _exists(path.rpartition("/")[0], context))
+
+
 def _exists(name: str, context: ToolContext) -> bool:
     try:
         return bool(name) and context.resolve_path(name).exists()

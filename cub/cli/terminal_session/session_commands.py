@@ -113,7 +113,7 @@ def _describe_message(message: Message) -> tuple[str, str]:
 def retry_prompt(state: TerminalState, _: str) -> str:
     """Return the last prompt, and take it with all that followed out of the conversation."""
     if not state.prompts:
-        raise UsageError("there is no prompt yet")
+        raise UsageError("no prompt was sent yet", hint="press Up for those of earlier sessions")
     prompt, session = state.prompts.pop(), state.session
     numbers = [n for n, one in enumerate(session.messages) if one.text == prompt]
     if numbers:  # else it was summarized
@@ -152,7 +152,7 @@ def show_agents(state: TerminalState, words: str) -> None:
             run.agent.name,
             run.state,
             f"{run.budget.turns}",
-            run.activity or run.description,
+            (run.state == "running" and run.activity) or run.description,
         )
         for run in runs
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 import typer
@@ -23,8 +22,13 @@ from cub.cli.terminal import discard_unwritten_output
 from cub.cli.terminal_session.command_table import COMMANDS, find_command, list_candidates
 from cub.cli.terminal_session.input_completion import InputCompleter, UsageCounts
 from cub.cli.terminal_session.input_line import InputLine
-from cub.cli.terminal_session.prompt_text import attach_files, run_user_command
+from cub.cli.terminal_session.prompt_text import (
+    attach_files,
+    find_missing_files,
+    run_user_command,
+)
 from cub.cli.terminal_session.terminal_state import TerminalState
+from cub.cli.typed_input import set_typing
 from cub.errors import CubError
 from cub.files.signed_state import find_project_state
 
@@ -57,8 +61,8 @@ def run_terminal_session(
     completer = InputCompleter(lambda: list_candidates(state), lambda: _list_files(state), counts)
     history = folder / _HISTORY_FILE if folder else None
     line = InputLine(history, completer, lambda: [*state.list_status()], state.change_mode)
-    prepared.subagents.announce = partial(_announce_agent, line)
     loop = _TerminalLoop(state, line)
+    prepared.subagents.announce = loop.announce_agent
     with notify_termination(loop.end):
         loop.run()
     if loop.is_signalled:
@@ -69,14 +73,12 @@ def run_terminal_session(
     return 0
 
 
-def _announce_agent(line: InputLine, run: SubagentRun) -> None:
-    """Say that an agent in the background has ended, above the prompt: else a turn shows it."""
-    if line.is_waiting:
-        state = "has finished" if run.state == "done" else "has failed"
-        output.print_message(
-            f"{run.name} {state}: {run.description}. /agents {run.number} shows the answer; the "
-            "next prompt has it."
-        )
+def _print_agent_end(run: SubagentRun) -> None:
+    state = "has finished" if run.state == "done" else "has failed"
+    output.print_message(
+        f"{run.name} {state}: {run.description}. /agents {run.number} shows the answer; the next "
+        "prompt has it."
+    )
 
 
 class _TerminalLoop:
@@ -85,6 +87,7 @@ class _TerminalLoop:
     def __init__(self, state: TerminalState, line: InputLine) -> None:
         self._state, self._line = state, line
         self._was_interrupted = False
+        self._ended_agents = list[SubagentRun]()  # during work
         self.is_signalled = False
 
     def end(self) -> None:
@@ -92,6 +95,13 @@ class _TerminalLoop:
         self.is_signalled = self._state.is_ending = True
         self._line.abort()
         self._state.surroundings.stop.request()
+
+    def announce_agent(self, run: SubagentRun) -> None:
+        """Say above the prompt that an agent in the background has ended, now or after the work."""
+        if self._line.is_waiting:
+            _print_agent_end(run)
+        else:
+            self._ended_agents.append(run)
 
     def run(self) -> None:
         """Read and do, and close the session in the end."""
@@ -104,6 +114,10 @@ class _TerminalLoop:
 
     def _take_input(self) -> None:
         self._state.measure_context()
+        while self._ended_agents:
+            run = self._ended_agents.pop(0)
+            if run in self._state.prepared.subagents.unread:  # else the model has its answer
+                _print_agent_end(run)
         try:
             text = self._line.read()
         except EOFError:
@@ -116,7 +130,7 @@ class _TerminalLoop:
             self._was_interrupted = True
             return
         self._was_interrupted = False
-        with suppress(typer.Abort):  # of a question
+        with set_typing(is_shown=False), suppress(typer.Abort):  # of a question
             try:
                 self._do(text.rstrip())
             except CubError as error:
@@ -152,6 +166,10 @@ class _TerminalLoop:
             if shown:
                 state.attachments.append(shown)
                 output.print_message(f"attached {name}")
+            else:
+                output.print_message(f"not attached: {name}. The agent can read it itself.")
+        for name in find_missing_files(text, state.session.toolbox.context):
+            output.print_message(f"not attached: {name}. There is no such file.")
         state.work_on(text)
 
 

@@ -23,7 +23,6 @@ from cub.cli import output
 from cub.cli.questions import abort_at_stop, follow_events
 from cub.cli.session_view import SessionView
 from cub.cli.terminal_session.input_completion import UsageCounts
-from cub.cli.typed_input import set_typing
 from cub.edit.plan import PlanWarning
 from cub.processes.command import StopRequest
 from cub.project.project import Project
@@ -85,7 +84,7 @@ class TerminalState:
         if self.recorder:
             events = self.recorder.record(events)
         output.print_line()
-        with set_typing(is_shown=False), self.view.follow():
+        with self.view.follow():
             end = follow_events(events, self.view, stop, self.prepared.root)
         if end.message:
             output.print_message(f"The agent stopped: {end.message}")
@@ -170,7 +169,7 @@ class TerminalState:
             events = self.recorder.record(events)
         self.start_work()
         is_shorter = False
-        with set_typing(is_shown=False), self.view.follow():
+        with self.view.follow():
             self.view.show_progress("summarizing")
             for event in events:
                 self.view.show(event)

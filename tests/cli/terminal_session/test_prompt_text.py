@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from cub.agent.tools.tool import ToolContext
-from cub.cli.terminal_session.prompt_text import attach_files, find_mentions, run_user_command
+from cub.cli.terminal_session.prompt_text import (
+    attach_files,
+    find_mentions,
+    find_missing_files,
+    run_user_command,
+)
 from cub.processes.command import StopRequest
 
 
@@ -36,6 +41,11 @@ def context(tmp_path: Path) -> Iterator[ToolContext]:
 )
 def test_only_what_is_there_is_mentioned(context: ToolContext, text: str, names: list[str]) -> None:
     assert find_mentions(text, context) == names
+
+
+def test_a_mistyped_path_is_no_word(context: ToolContext) -> None:
+    text = '@docs/a.md, @docs/ @property @angular/core @README @"docs/a b.md" x@docs/y'
+    assert find_missing_files(text, context) == ["docs/a.md"]
 
 
 def test_the_model_knows_a_file_that_is_attached(context: ToolContext) -> None:

@@ -178,6 +178,17 @@ def test_what_is_typed_while_the_agent_works_is_in_the_next_prompt(
         session.wait_for("Good.")
 
 
+def test_what_is_typed_while_a_command_runs_is_in_the_next_prompt(bakery: Path, home: Path) -> None:
+    with code(bakery, home) as session:
+        session.wait_for_prompt()
+        session.type("!echo started; until test -e go; do sleep 0.05; done\r")
+        session.wait_for("\nstarted")
+        session.type("first\rsecond")
+        (bakery / "go").touch()
+        session.wait_for("> first\n  second")
+        assert session.screen.count("first") == 1  # nothing was echoed before
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_signals_end_a_session_that_waits(bakery: Path, home: Path, number: signal.Signals) -> None:
     with code(bakery, home) as session:
@@ -288,3 +299,16 @@ def test_an_agent_that_ends_in_the_background_does_not_disturb_what_is_typed(
         session.wait_for("> And now?")
         session.wait_for("So there is nothing.")
         session.send("/agents 1", "There is nothing.")
+
+
+def test_an_agent_that_ends_while_no_prompt_waits_is_announced_with_the_next_one(
+    bakery: Path, home: Path
+) -> None:
+    (bakery / "replies.yaml").write_text(dedent(BACKGROUND))
+    with code(bakery, home, "--allow", "Bash") as session:
+        session.send("Go.", "It looks.")
+        session.type("!touch go; sleep 0.5\r")
+        session.wait_for("general-purpose 1 has finished: Look.")
+        session.wait_for_prompt()
+        session.send("/agents", "done")
+        assert session.screen.count("has finished") == 1
