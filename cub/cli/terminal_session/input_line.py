@@ -66,16 +66,23 @@ class InputLine:
             refresh_interval=_REFRESH_SECONDS,
         )
 
-    def read(self) -> str:
+    def read(self, is_interrupted: Callable[[], bool]) -> str:
         """Return what was typed, also before it was called.
 
-        Raises EOFError for Ctrl-D or `abort`, and KeyboardInterrupt for Ctrl-C at an empty prompt.
-        What other threads print meanwhile stands above the prompt.
+        Raises EOFError for Ctrl-D or `abort`, and KeyboardInterrupt for Ctrl-C at an empty prompt,
+        or before the prompt gets the keys, which `is_interrupted` tells. What other threads print
+        meanwhile stands above the prompt.
         """
         self._completer.forget_files()
+
+        def prepare() -> None:
+            self._end_if_aborted()
+            if is_interrupted() and not self._session.app.is_done:
+                self._session.app.exit(exception=KeyboardInterrupt)
+
         try:
             with patch_stdout(raw=True):
-                return self._session.prompt(pre_run=self._end_if_aborted)
+                return self._session.prompt(pre_run=prepare)
         except Exception as error:
             if self._is_aborted:  # by its own signal, a terminal that is gone fails in many ways
                 raise EOFError from error

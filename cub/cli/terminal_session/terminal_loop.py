@@ -119,13 +119,14 @@ class _TerminalLoop:
             if run in self._state.prepared.subagents.unread:  # else the model has its answer
                 _print_agent_end(run)
         try:
-            text = self._line.read()
+            text = self._line.read(self._is_interrupted_again)
         except EOFError:
             self._state.is_ending = True
             return
         except KeyboardInterrupt:
             self._state.is_ending = self._was_interrupted
             if not self._was_interrupted:
+                self._state.start_work()  # a signal from here on is the second Ctrl-C
                 output.print_message("Press Ctrl-C again to quit.")
             self._was_interrupted = True
             return
@@ -137,6 +138,9 @@ class _TerminalLoop:
                 output.print_error(error)
         if not self._state.is_ending:
             output.print_line()
+
+    def _is_interrupted_again(self) -> bool:
+        return self._was_interrupted and self._state.surroundings.stop.is_requested
 
     def _do(self, text: str) -> None:
         """Carry out what was typed."""

@@ -1,0 +1,54 @@
+"""Reading at the terminal, in this process: what a Ctrl-C between two prompts does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from cub.cli.terminal_session.input_completion import InputCompleter, UsageCounts
+from cub.cli.terminal_session.input_line import InputLine
+from cub.cli.terminal_session.terminal_loop import _TerminalLoop
+from cub.cli.terminal_session.terminal_state import TerminalState
+
+
+def test_a_ctrl_c_before_the_prompt_gets_the_keys_is_one_at_the_prompt() -> None:
+    completer = InputCompleter(dict, list, UsageCounts(None))
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        line = InputLine(None, completer, list, lambda: None)
+        with pytest.raises(KeyboardInterrupt):
+            line.read(lambda: True)
+        keys.send_text("on\r")
+        assert line.read(lambda: False) == "on"
+        line.abort()
+        with pytest.raises(EOFError):
+            line.read(lambda: True)
+
+
+def test_ctrl_c_twice_quits_also_if_the_second_one_comes_before_the_next_prompt(
+    state: TerminalState, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stop = state.surroundings.stop
+    stop.request()  # work was cancelled before
+
+    class Line:
+        """Ctrl-C at the prompt, and the second one as a signal, before the next prompt."""
+
+        count = 0
+
+        def read(self, is_interrupted: Callable[[], bool]) -> str:
+            assert not is_interrupted() or self.count
+            self.count += 1
+            if self.count == 2:
+                stop.request()
+                assert is_interrupted()
+            raise KeyboardInterrupt
+
+    line = Line()
+    _TerminalLoop(state, cast("InputLine", line)).run()
+    assert line.count == 2
+    assert capsys.readouterr().err.count("Press Ctrl-C again to quit.") == 1
