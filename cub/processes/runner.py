@@ -78,7 +78,7 @@ class RunningCommand:
                 self._cause = self._cause or "ended"
                 self._keeper.send(b"kill")
                 while self._ended is None:
-                    self._finish(self._keeper.read_report())
+                    self._read_report()
         finally:
             self._selector.close()
             self._keeper.close()
@@ -114,7 +114,7 @@ class RunningCommand:
                     case "stdin":
                         self._write_stdin(file)
                     case "status":
-                        self._finish(self._keeper.read_report())
+                        self._read_report()
                     case "stop":
                         self._unregister("stop")
                         self._end("stopped")
@@ -162,10 +162,13 @@ class RunningCommand:
             self._cause = cause
             self._keeper.send(b"end")
 
-    def _finish(self, result: ProcessResult | None) -> None:
-        if result is not None:
-            seconds = time.monotonic() - self._started
-            self._ended = result._replace(cause=self._cause, seconds=seconds)
+    def _read_report(self) -> None:
+        """Read that the command starts, from when on its limits count, or how it ended."""
+        result, now = self._keeper.read_report(), time.monotonic()
+        if result is None:
+            self._started = self._last_output = now
+        else:
+            self._ended = result._replace(cause=self._cause, seconds=now - self._started)
 
     def _read(self, file: FileIO) -> bytes:
         """Read what has come, and unregister the file at its end."""

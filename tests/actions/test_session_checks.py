@@ -126,18 +126,18 @@ def test_the_model_is_told_which_failures_are_not_its_own(
 
 
 @pytest.mark.parametrize(
-    ("command", "summary"),
+    ("command", "seconds", "summary"),
     [
-        ("sleep 60", "still running after 0 s, as before, so it decides nothing"),
-        ("no-such-program -q", "can't be run (…), so it decides nothing"),
-        ("echo 'no tests ran in 0.01s'; exit 5", "finds no test, so it decides nothing"),
-        ("exit 3", "1 known failure, no new one"),
+        ("sleep 60", 0.2, "still running after 0 s, as before, so it decides nothing"),
+        ("no-such-program -q", 60, "can't be run (…), so it decides nothing"),
+        ("echo 'no tests ran in 0.01s'; exit 5", 60, "finds no test, so it decides nothing"),
+        ("exit 3", 60, "1 known failure, no new one"),
     ],
 )
 def test_a_check_that_says_nothing_is_not_said_to_pass(
-    tmp_path: Path, stop: StopRequest, watch: Watch, command: str, summary: str
+    tmp_path: Path, stop: StopRequest, watch: Watch, command: str, seconds: float, summary: str
 ) -> None:
-    checks = SessionChecks((command,), tmp_path, {}, TimeLimits(0.3, None))
+    checks = SessionChecks((command,), tmp_path, {}, TimeLimits(seconds, None))
     change = watch(checks)
     change(ignore)
     (report,) = checks.run_checks(stop)
@@ -237,13 +237,14 @@ def test_a_check_that_did_not_end_before_says_that_nothing_is_known(
 ) -> None:
     (tmp_path / "check.py").write_text(SCRIPT)
     command = f"test -e failing || sleep 60; {sys.executable} check.py"
-    checks = SessionChecks((command,), tmp_path, {}, TimeLimits(2, None))
+    checks = SessionChecks((command,), tmp_path, {}, TimeLimits(0.5, None))
     change = watch(checks)
     waits = list[ToolEvent]()
     change(waits.append)
     assert waits == [GateStart(0, 0)]
     change(waits.append)
     assert len(waits) == 1
+    checks.limits = TimeLimits(60, None)
     (tmp_path / "failing").write_text("x")
     (report,) = checks.run_checks(stop)
     assert report.summary == (

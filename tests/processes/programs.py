@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import psutil
@@ -68,6 +70,20 @@ def lives(process: int) -> bool:
         return psutil.Process(process).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+_NUMBERS = count()
+
+
+def make_sleep() -> str:
+    """A command that goes on for an hour, and that nobody else runs on this machine."""
+    return f"sleep 4711.{os.getpid()}{next(_NUMBERS):04}"
+
+
+def is_running(command: str) -> bool:
+    """Whether a process anywhere on this machine has these words."""
+    running = (process.info["cmdline"] for process in psutil.process_iter(["cmdline"]))
+    return command.split() in running
 
 
 def until(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
