@@ -100,7 +100,7 @@ def test_a_call_is_yielded_before_the_reply_has_ended(service: Service) -> None:
         for event in events:
             yield event
             if b'"Bash"' in event:  # it begins: the call before it is whole
-                assert is_received.wait(5)
+                assert is_received.wait(30)
 
     with ModelServer([Reply(calls=TWO_CALLS, deliver=deliver)]) as server:
         for event in service.connect(server).stream_reply(make_request()):
@@ -199,7 +199,7 @@ def test_a_server_that_falls_silent_has_failed(service: Service) -> None:
 
     def deliver(events: Iterable[bytes]) -> Iterator[bytes]:
         yield next(iter(events))
-        is_over.wait(5)
+        is_over.wait(30)
 
     with ModelServer([Reply("Hi", deliver=deliver)]) as server:
         with pytest.raises(ModelError, match=r"sent nothing for 0\.1 s"):
@@ -485,7 +485,7 @@ def test_a_reply_that_nobody_reads_on_is_closed(service: Service) -> None:
         events = service.connect(server).stream_reply(make_request())
         assert isinstance(next(events), TextDelta)
         del events
-        assert is_closed.wait(5)
+        assert is_closed.wait(30)
 
 
 @pytest.mark.parametrize("address", ["localhost:1", "http://a:b", "ftp://127.0.0.1"])

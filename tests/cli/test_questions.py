@@ -90,6 +90,7 @@ def test_ctrl_d_is_a_no_on_a_line_of_its_own(scripted: Path, home: Path) -> None
     with open_session(*WORDS, cwd=scripted, home=home) as session:
         session.type("\x04", "Answer:")
         session.wait_for("  Answer:\n  not allowed: the user said no")
+        session.wait_until(lambda screen: screen.count("Answer:") == 2)
         session.type("n\r")
         assert session.finish() == 0
 

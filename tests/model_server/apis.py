@@ -63,7 +63,7 @@ def send(url: str, body: Any, headers: Mapping[str, str] | None = None) -> Answe
     data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
     request = Request(url, data, {"Content-Type": "application/json", **(headers or {})})
     try:
-        with _OPENER.open(request, timeout=10) as response:
+        with _OPENER.open(request, timeout=30) as response:
             return Answer(response.status, dict(response.headers), response.read())
     except HTTPError as error:
         with error:

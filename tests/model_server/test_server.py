@@ -88,13 +88,13 @@ def test_a_stream_is_delivered_piece_by_piece(client: Client) -> None:
 
     def deliver(events: Iterable[bytes]) -> Iterator[bytes]:
         yield b": first\n\n"
-        assert is_received.wait(5)
+        assert is_received.wait(30)
         yield from events
 
     body = json.dumps(client.build("Be brief", "Do it", TOOL)).encode()
     with ModelServer([Reply("Hi", deliver=deliver)]) as server:
         request = Request(server.url + client.path, body)
-        with build_opener(ProxyHandler({})).open(request, timeout=10) as response:
+        with build_opener(ProxyHandler({})).open(request, timeout=30) as response:
             assert response.readline() == b": first\n"
             is_received.set()
             assert b"data: {" in response.read()
@@ -169,7 +169,7 @@ def test_closing_ends_a_reply_that_hangs(client: Client) -> None:
 
         with ModelServer(hang) as server:
             future = pool.submit(client.ask, server.url, tool=TOOL)
-            assert is_asked.wait(5)
+            assert is_asked.wait(30)
             assert not future.done()
         with pytest.raises(RemoteDisconnected):
             future.result()
@@ -217,7 +217,7 @@ def test_three_megabytes_go_through_both_ways() -> None:
 
 def test_other_paths_and_methods() -> None:
     with ModelServer() as server:
-        with closing(HTTPConnection(server.url.removeprefix("http://"), timeout=5)) as connection:
+        with closing(HTTPConnection(server.url.removeprefix("http://"), timeout=30)) as connection:
             connection.request("HEAD", "/")
             assert connection.getresponse().read() == b""
             connection.request("GET", "/v1/models?limit=1000")  # on the same connection
@@ -236,7 +236,7 @@ def test_closing_ends_connections_that_send_nothing_or_half_a_request() -> None:
     with ModelServer() as server:
         address = server.url.removeprefix("http://").split(":")
         silent, slow, late = (
-            socket.create_connection((address[0], int(address[1])), 5) for _ in range(3)
+            socket.create_connection((address[0], int(address[1])), 30) for _ in range(3)
         )
         with silent, slow, late:
             slow.sendall(b"POST /v1/messages HTTP/1.1\r\nContent-Length: 9\r\n\r\n{")
@@ -244,7 +244,7 @@ def test_closing_ends_connections_that_send_nothing_or_half_a_request() -> None:
             assert late.recv(12) == b"HTTP/1.1 200"
             server.__exit__(None, None, None)
             assert silent.recv(1) == b""
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
 
 
 def test_parallel_requests_each_take_one_reply() -> None:

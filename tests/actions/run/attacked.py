@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.actions.run.shop import Shop
 from tests.command_line import Result
 from tests.fork_server import start_cub
+from tests.processes.programs import make_sleep
 
 CHECK = "sh check.sh"
 NOTES, SECRET = "a person's notes\n", "KEY=1\n"
@@ -35,10 +36,10 @@ def attack(shop: Shop, agent: str, *words: str) -> Result:
     return shop.call(*asked, *(words or ("--check", CHECK)))
 
 
-def attack_until_killed(shop: Shop, agent: str) -> None:
-    """Run with an agent that does this and stays; cub is killed then."""
-    said = '{"type":"tool","text":"now"}'
-    shop.client(f"cat > /dev/null; {agent}; echo '{said}'; sleep 4711")
+def attack_until_killed(shop: Shop, agent: str) -> str:
+    """Run with an agent that does this, and then another command, which is returned; kill cub."""
+    said, sleep = '{"type":"tool","text":"now"}', make_sleep()
+    shop.client(f"cat > /dev/null; {agent}; echo '{said}'; {sleep}")
     reads, writes = os.pipe()
     words = ("run", "--once", "--trust", "--harness", "mine", "--check", CHECK, "--json")
     with Path(os.devnull).open("r+b") as null, os.fdopen(reads) as lines:
@@ -50,6 +51,7 @@ def attack_until_killed(shop: Shop, agent: str) -> None:
         assert any('"now"' in line for line in lines)
         process.kill()
     assert process.wait() == -9
+    return sleep
 
 
 def run_killed(shop: Shop, step: int | str) -> subprocess.CompletedProcess[str]:

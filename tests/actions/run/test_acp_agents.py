@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import psutil
 import pytest
 
 from cub.actions.run.failures import counts_as_attempt
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.examples import keep_few
 from tests.harness.acp.talks import USAGE, Step, ask, command, error, result, said, update
+from tests.processes.programs import is_running, make_sleep
 
 _MAKE: Step = {"do": "echo made > made.txt"}
 _DONE = said("Status: done\nSummary: it is made", messageId="last")
@@ -94,14 +94,14 @@ def test_the_class_of_each_failure_and_its_charge(
     ],
 )
 def test_an_agent_that_is_ended_leaves_no_process(bakery: Shop, steps: tuple[Step, ...]) -> None:
-    step = {"do": "sleep 4713 & setsid sleep 4713 & echo begun > begun"}
+    sleep = make_sleep()
+    step = {"do": f"{sleep} & setsid {sleep} & echo begun > begun"}
     ready = update("tool_call", toolCallId="t", title="make", status="in_progress")
     done = run(bakery, step, ready, *steps, stop_at=lambda event: event.get("type") == "tool")
     assert done.outcomes == ["interrupted"]
     patch = done.of("attempt_end")[0]["git"]["patch"]
     assert "+begun" in (bakery.root / patch).read_text()
-    running = (process.info["cmdline"] for process in psutil.process_iter(["cmdline"]))
-    assert ["sleep", "4713"] not in running
+    assert not is_running(sleep)
 
 
 def test_a_stopped_run_cancels_the_turn(bakery: Shop) -> None:

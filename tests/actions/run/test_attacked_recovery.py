@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import psutil
 import pytest
 
 from cub.errors import CubError
@@ -21,7 +20,7 @@ from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import Shop
 from tests.actions.run.sound import see_checkout
 from tests.conftest import git
-from tests.processes.programs import until
+from tests.processes.programs import is_running, until
 
 _FORGED = '{"ok": true, "tree": "HEAD^{tree}", "parent": "HEAD", "message": "x", "event": {}}'
 
@@ -98,8 +97,8 @@ def test_what_a_killed_attempt_has_made_is_kept_as_a_patch(shop: Shop, tmp_path:
     plant = f"{hook}; git config core.fsmonitor 'touch {tmp_path}/PWN'; rm .git/HEAD"
     forge = f"for name in decision commit; do echo '{_FORGED}' > {MAILBOX}/$name.json; done"
     before = see_checkout(shop)
-    attack_until_killed(shop, f"echo 'A = 2' > a.py; echo N > new.txt; {plant}; {forge}")
-    assert until(lambda: not _is_agent_alive())
+    sleep = attack_until_killed(shop, f"echo 'A = 2' > a.py; echo N > new.txt; {plant}; {forge}")
+    assert until(lambda: not is_running(sleep))
     shop.client("cat > /dev/null; echo C > c.py")
     assert see_checkout(shop)._replace(files=before.files) == before
     _commit_by_hand(shop)
@@ -113,10 +112,6 @@ def test_what_a_killed_attempt_has_made_is_kept_as_a_patch(shop: Shop, tmp_path:
     assert shop.log() == ["by hand", "files", "start"]
     assert is_untouched(shop)
     assert shop.run(checks=CHECK).outcomes == ["ok"]
-
-
-def _is_agent_alive() -> bool:
-    return any(one.info["cmdline"] == ["sleep", "4711"] for one in psutil.process_iter(["cmdline"]))
 
 
 def test_a_start_that_cub_has_not_signed_is_passed_over(shop: Shop) -> None:

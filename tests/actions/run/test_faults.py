@@ -10,12 +10,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import psutil
 import pytest
 
 from tests.actions.run.conftest import CopyShop
 from tests.actions.run.shop import CHECK, Done, Shop
 from tests.actions.run.sound import require_told, seen, size
+from tests.processes.programs import is_running, make_sleep
 
 _LIMIT = 'API Error: 429 {"type":"rate_limit_error"} - resets in 2 hours'
 _LOGIN = "Invalid API key · Please run /login"
@@ -107,15 +107,15 @@ _ROWS = {
     ),
     "hang": Row(
         None, f"{_MESSY}; while echo talk; do sleep 0.05; done",
-        "timeout_wall", "retry", "stopped after 1 s", {"timeout": "1s"}, _MESS["files"],
+        "timeout_wall", "retry", "stopped after 2 s", {"timeout": "2s"}, _MESS["files"],
     ),
     "silence": Row(
         None, f"{_MESSY}; sleep 3600", "timeout_idle", "retry", "silent",
-        {"idle_timeout": "0.8s"}, _MESS["files"],
+        {"idle_timeout": "2s"}, _MESS["files"],
     ),
     "deaf to signals": Row(
         None, f"trap '' INT TERM; {_MESSY}; while :; do sleep 3600; done",
-        "timeout_wall", "retry", "stopped after", {"timeout": "0.8s"}, _MESS["files"],
+        "timeout_wall", "retry", "stopped after", {"timeout": "2s"}, _MESS["files"],
     ),
     "binary": Row(
         None,
@@ -221,11 +221,11 @@ def _require_patch(shop: Shop, row: Row, end: Mapping[str, Any]) -> None:
 
 
 def test_what_an_agent_leaves_running_is_ended(stocked: Shop) -> None:
-    left = "setsid sleep 4716 & sleep 4716 & env -i setsid sleep 4716 &"
+    sleep = make_sleep()
+    left = f"setsid {sleep} & {sleep} & env -i setsid {sleep} &"
     done = _played(stocked, "mine", Row(None, f"{_MAKE}; {left}"))
     assert done.outcomes == ["ok"]
-    running = (process.info["cmdline"] for process in psutil.process_iter(["cmdline"]))
-    assert ["sleep", "4716"] not in running
+    assert not is_running(sleep)
 
 
 @pytest.mark.thorough

@@ -6,7 +6,6 @@ import random
 import shutil
 from pathlib import Path
 
-import psutil
 import pytest
 
 from cub.actions.run.run_folders import PLACES_FOLDER, RunFolder
@@ -14,20 +13,21 @@ from cub.place.folder import PlaceFolder
 from tests.actions.run.attacked import run_killed
 from tests.actions.run.shop import CHECK, Shop, shop
 from tests.examples import keep_few
+from tests.processes.programs import is_running, make_sleep
 
 POINTS = 12
 _UNSURE = 10  # steps that a faster run does not take: how a run stands is noted each second
 # It fails its first attempt, and mends it when it is told. What it leaves in the background would
 # go on for ever.
+SLEEP = make_sleep()
 CLIENT = """
-sleep 4717 &
 grep -q 'F821 gone' && { echo mended > work.txt; echo API_KEY=1 > .env; exit 0; }
 echo 'shop.py:7:1: F821 gone' > wrong; echo half >> kept.txt
 """
 
 
 def furnished(bakery: Shop) -> Shop:
-    bakery.client(CLIENT)
+    bakery.client(f"{SLEEP} &{CLIENT}")
     bakery.task()
     bakery.write(".gitignore", ".cub/\n")
     bakery.commit()
@@ -64,8 +64,7 @@ def test_the_next_run_goes_on(
     assert (bakery.root / "notes.txt").read_bytes() == b"a person's, unknown to git\r\n"
     assert (bakery.root / "kept.txt").read_text() == "kept\n"
     assert (bakery.root / "work.txt").read_text() == "mended\n"
-    running = (process.info["cmdline"] for process in psutil.process_iter(["cmdline"]))
-    assert ["sleep", "4717"] not in running
+    assert not is_running(SLEEP)
     begun = [(e["run"], e["task"], e["n"]) for e in bakery.ledger("attempt_start")]
     ended = [(e["run"], e["task"], e["n"]) for e in bakery.ledger("attempt_end")]
     assert sorted(begun) == sorted(ended) == sorted(set(ended))

@@ -25,10 +25,10 @@ def stocked(bakery: Shop) -> Shop:
 def test_a_check_that_hangs_after_the_work_fails_it(stocked: Shop) -> None:
     before = seen(stocked)
     check = "test ! -e made.txt || sleep 3600"
-    done = stocked.run(checks=check, timeout="1s", once=True)
+    done = stocked.run(checks=check, timeout="2s", once=True)
     (end,) = require_told(stocked, done)
     assert done.outcomes == ["checks_failed"]
-    assert "still running after 1 s" in end["fail"]["reason"]
+    assert "still running after 2 s" in end["fail"]["reason"]
     assert (end["checks"][0]["exit"], end["checks"][0]["cause"]) == (None, "wall")
     assert seen(stocked) == before
 

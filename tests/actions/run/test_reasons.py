@@ -49,7 +49,7 @@ def _fail(done: Done) -> Event:
         (f"{_WORDS}; echo 'Status: stuck'", {}, "stuck", "The oven heats already."),
         (f"{_WORDS}; echo '<stuck></stuck>'", {}, "stuck", "The oven heats already."),
         ("echo '<stuck></stuck>'", {}, "stuck", "no reason given"),
-        (f"{_WORDS}; exec sleep 60", {"idle_timeout": "0.5s"}, "timeout_idle",
+        (f"{_WORDS}; exec sleep 60", {"idle_timeout": "2s"}, "timeout_idle",
          f"it was silent, and was stopped after N s in all{_SAID}"),
         (f"echo x > wrong; {_WORDS}", {"checks": CHECK}, "checks_failed",
          f"{CHECK}: exit code 1: x{_SAID}"),

@@ -6,7 +6,6 @@ import re
 import time
 from typing import Any
 
-import psutil
 import pytest
 
 from cub.actions.run.run_context import RunRefusedError
@@ -17,7 +16,7 @@ from tests.actions.run.shop import Shop
 from tests.actions.run.sound import seen
 from tests.cli.commands.run.started import start_run
 from tests.conftest import git
-from tests.processes.programs import until
+from tests.processes.programs import is_running, make_sleep, until
 
 _WORK = 'cat > /dev/null; echo x > "made-$CUB_TASK"'
 
@@ -146,13 +145,10 @@ def test_one_is_in_the_attempt(stocked: Shop) -> None:
 
 @pytest.mark.thorough
 def test_a_kill_ends_one_and_the_next_run_goes_on(stocked: Shop) -> None:
-    run = start_run(stocked, "--no-checks", "--json", "--exec", "exec sleep 4721")
-    assert until(_is_waiting)
+    sleep = make_sleep()
+    run = start_run(stocked, "--no-checks", "--json", "--exec", f"exec {sleep}")
+    assert until(lambda: is_running(sleep))
     run.process.kill()
     run.communicate()
-    assert until(lambda: not _is_waiting())
+    assert until(lambda: not is_running(sleep))
     assert stocked.run().outcomes == ["ok"]
-
-
-def _is_waiting() -> bool:
-    return any(one.info["cmdline"] == ["sleep", "4721"] for one in psutil.process_iter(["cmdline"]))

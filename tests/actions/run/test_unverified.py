@@ -204,7 +204,7 @@ def test_a_check_of_the_command_line_has_to_get_better(
 
 
 def test_a_check_that_hangs_before_may_pass_after(stocked: Shop) -> None:
-    done = stocked.run(checks="test -e made.txt || sleep 3600", timeout="0.6s", once=True)
+    done = stocked.run(checks="test -e made.txt || sleep 3600", timeout="2s", once=True)
     assert done.outcomes == ["ok"]
     assert "`test -e made.txt || sleep 3600` does not end; the attempt has to" in done.notices
 

@@ -131,7 +131,7 @@ def test_a_stop_cancels_the_call_and_not_the_server(folder: Path, stop: StopRequ
         started = time.monotonic()
         with pytest.raises(ToolError, match="the call was stopped"):
             call(servers, "hang", stop)
-        assert time.monotonic() < started + 5
+        assert time.monotonic() < started + 20
         stop.reset()
         assert call(servers, "echo", stop) == "{}"
 
@@ -156,7 +156,7 @@ def test_servers_can_be_closed_while_one_that_was_too_slow_is_ended(folder: Path
         time.sleep(0.01)
     started = time.monotonic()
     servers.close()
-    assert time.monotonic() < started + 5
+    assert time.monotonic() < started + 20
 
 
 def test_a_server_gets_its_folder_and_no_variables_but_those_it_was_given(

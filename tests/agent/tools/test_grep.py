@@ -248,7 +248,7 @@ def test_a_pattern_that_takes_forever_is_ended(tmp_path: Path) -> None:
     start = time.monotonic()
     with pytest.raises(ToolError, match="timed out after"):
         list(find_lines(query, tmp_path, ["a"], context, max_seconds=0.2))
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 20
 
 
 def test_a_requested_stop_ends_a_search(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ HEAVY_MODULES = "argparse", "cub.masking", "markdown_it", "rich", "psutil", "cub
 def finish(
     process: subprocess.Popen[bytes], prompt: bytes | None = b"Do it"
 ) -> tuple[list[dict[str, Any]], str]:
-    out, err = process.communicate(prompt, timeout=20)
+    out, err = process.communicate(prompt, timeout=60)
     return [json.loads(line) for line in out.splitlines()], err.decode()
 
 

@@ -453,13 +453,15 @@ def test_a_second_signal_ends_at_once_and_the_next_run_recovers(bakery: Shop) ->
 
 
 def test_a_run_that_nobody_reads_any_more_ends_well(bakery: Shop) -> None:
-    bakery.client(WRITE)
+    go = Path(bakery.environ["HOME"]) / "go"
+    bakery.client(f'{WRITE}; until test -e "$HOME/go"; do sleep 0.01; done')
     for number in range(3):
         bakery.task(f"s-{number}")
     run = start_run(bakery, "--no-checks")
     while b"s-0" not in (line := run.stdout.readline()):
         assert line
     run.stdout.close()
+    go.touch()
     with run.stderr:
         assert run.process.wait(30) == 1
         run.stderr.seek(0)
