@@ -103,9 +103,10 @@ HARMLESS = {
 # Subcommands of git that change nothing, with these arguments. Those in _GIT_CONTENT print files.
 _READING_GIT = {
     **dict.fromkeys(
-        ("status", "diff", "log", "show", "blame", "grep", "cat-file", "ls-files", "ls-tree",
+        ("status", "diff", "log", "show", "grep", "cat-file", "ls-files", "ls-tree",
          "rev-parse", "rev-list", "merge-base", "describe", "name-rev", "shortlog"), ".*"),
     "branch": r"(?:(?:-[avrl]+|--(?:all|remotes|verbose|list|show-current))(?: |$))*",
+    "blame": r"(?!(?:.* )?-\w*S).*",  # it prints the lines of that file as errors
     "tag": r"(?:(?:-l|--list)(?: [^-]\S*)*)?", "remote": r"(?:-v|--verbose|get-url \S+)?",
     "stash": "(?:list|show)(?: .*)?", "reflog": "(?:show(?: .*)?)?", "worktree": "list",
 }  # fmt: skip

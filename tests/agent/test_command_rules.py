@@ -270,6 +270,7 @@ def test_a_git_that_only_reads_needs_no_rule(repository: ToolContext, command: s
         "git diff --no-ind a b",
         "git diff ../beside sub", "git diff sub/../../beside x", "git diff ~/x y",
         "git diff /etc /x", "git blame --contents /etc/passwd sub/.env", "git grep -O x",
+        "git blame -S /etc/passwd sub/.env", "git blame -wSx sub/.env",
         "git grep x ../beside",
         "git -C .. status", "git -C ../beside status", "git -C gone status", "cd .. && git status",
         "git $x", "git diff $x", "git diff *", "GIT_DIR=x git status", "git", "git -C",
