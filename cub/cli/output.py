@@ -28,7 +28,7 @@ from cub.cli.terminal import (
     supports_live_view,
 )
 from cub.cli.time_format import localize_timestamps
-from cub.cli.typed_input import read_typed_line
+from cub.cli.typed_input import set_typing
 from cub.edit.plan import FileEdit, Plan, PlanWarning
 from cub.errors import CombinedError, CubError, UsageError
 
@@ -135,12 +135,12 @@ def ask_text(question: str) -> str:
     """Ask the user at the terminal for a line, which may be empty.
 
     Raises typer.Abort for the end of stdin; after that and Ctrl-C, the question's line is ended.
-    `input` would drop what a signal handler raises while it prepares to read, and then read on.
     """
     try:
-        sys.stderr.write(escape_unsafe(f"{question}: "))
-        sys.stderr.flush()
-        line = read_typed_line()
+        with set_typing(is_shown=True):  # first: the answer may come as soon as the question shows
+            sys.stderr.write(escape_unsafe(f"{question}: "))
+            sys.stderr.flush()
+            line = sys.stdin.readline()  # `input` may drop what a signal handler raises
     except KeyboardInterrupt:
         print_message("")
         raise

@@ -20,12 +20,6 @@ def discard_typed_input() -> None:
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
-def read_typed_line() -> str:
-    """Return the line that a person types, which the terminal shows; "" at the end of stdin."""
-    with set_typing(is_shown=True):
-        return sys.stdin.readline()
-
-
 @contextmanager
 def set_typing(*, is_shown: bool) -> Iterator[None]:
     """Let the terminal of stdin show and edit a line, or keep all keys for the next prompt."""

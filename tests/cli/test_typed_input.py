@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import os
 import select
 import sys
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from cub.cli.output import ask_text
 from cub.cli.typed_input import discard_typed_input, set_typing
 
 
@@ -38,3 +40,16 @@ def test_the_terminal_is_as_before_in_the_end(keyboard: int) -> None:
             assert termios.tcgetattr(keyboard)[3] & termios.ICANON
         assert not termios.tcgetattr(keyboard)[3] & termios.ECHO
     assert termios.tcgetattr(keyboard) == before
+
+
+def test_a_question_shows_when_its_answer_can_be_typed(
+    keyboard: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stderr(io.StringIO):
+        def write(self, text: str) -> int:
+            os.write(keyboard, b"yes\n" if termios.tcgetattr(keyboard)[3] & termios.ECHO else b"\n")
+            return super().write(text)
+
+    monkeypatch.setattr(sys, "stderr", Stderr())
+    with set_typing(is_shown=False):
+        assert ask_text("Sure?") == "yes"

@@ -66,18 +66,18 @@ class InputLine:
             refresh_interval=_REFRESH_SECONDS,
         )
 
-    def read(self, is_interrupted: Callable[[], bool]) -> str:
+    def read(self, begin: Callable[[], bool]) -> str:
         """Return what was typed, also before it was called.
 
-        Raises EOFError for Ctrl-D or `abort`, and KeyboardInterrupt for Ctrl-C at an empty prompt,
-        or before the prompt gets the keys, which `is_interrupted` tells. What other threads print
-        meanwhile stands above the prompt.
+        Raises EOFError for Ctrl-D or `abort`, and KeyboardInterrupt for Ctrl-C at an empty prompt.
+        What other threads print meanwhile stands above the prompt. `begin` is called once keys and
+        signals come to the prompt, and returns whether Ctrl-C came before.
         """
         self._completer.forget_files()
 
         def prepare() -> None:
             self._end_if_aborted()
-            if is_interrupted() and not self._session.app.is_done:
+            if begin() and not self._session.app.is_done:
                 self._session.app.exit(exception=KeyboardInterrupt)
 
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -87,7 +88,7 @@ class _TerminalLoop:
     def __init__(self, state: TerminalState, line: InputLine) -> None:
         self._state, self._line = state, line
         self._was_interrupted = False
-        self._ended_agents = list[SubagentRun]()  # during work
+        self._ended_agents = deque[SubagentRun]()  # that are not announced yet
         self.is_signalled = False
 
     def end(self) -> None:
@@ -98,10 +99,9 @@ class _TerminalLoop:
 
     def announce_agent(self, run: SubagentRun) -> None:
         """Say above the prompt that an agent in the background has ended, now or after the work."""
+        self._ended_agents.append(run)
         if self._line.is_waiting:
-            _print_agent_end(run)
-        else:
-            self._ended_agents.append(run)
+            self._announce_ended_agents()
 
     def run(self) -> None:
         """Read and do, and close the session in the end."""
@@ -114,12 +114,9 @@ class _TerminalLoop:
 
     def _take_input(self) -> None:
         self._state.measure_context()
-        while self._ended_agents:
-            run = self._ended_agents.pop(0)
-            if run in self._state.prepared.subagents.unread:  # else the model has its answer
-                _print_agent_end(run)
+        self._announce_ended_agents()
         try:
-            text = self._line.read(self._is_interrupted_again)
+            text = self._line.read(self._begin_waiting)
         except EOFError:
             self._state.is_ending = True
             return
@@ -139,7 +136,16 @@ class _TerminalLoop:
         if not self._state.is_ending:
             output.print_line()
 
-    def _is_interrupted_again(self) -> bool:
+    def _announce_ended_agents(self) -> None:
+        with suppress(IndexError):  # that was the last one; another thread may take it
+            while True:
+                run = self._ended_agents.popleft()
+                if run in self._state.prepared.subagents.unread:  # else the model has its answer
+                    _print_agent_end(run)
+
+    def _begin_waiting(self) -> bool:
+        """Announce who has ended just now; return whether Ctrl-C came a second time."""
+        self._announce_ended_agents()
         return self._was_interrupted and self._state.surroundings.stop.is_requested
 
     def _do(self, text: str) -> None:

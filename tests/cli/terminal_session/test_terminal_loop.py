@@ -1,7 +1,8 @@
-"""Reading at the terminal, in this process: what a Ctrl-C between two prompts does."""
+"""Reading at the terminal, in this process: what comes between two prompts."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import cast
 
@@ -10,6 +11,9 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from cub.agent.agent_types import AgentType
+from cub.agent.session_budget import SessionBudget
+from cub.agent.subagents import SubagentRun
 from cub.cli.terminal_session.input_completion import InputCompleter, UsageCounts
 from cub.cli.terminal_session.input_line import InputLine
 from cub.cli.terminal_session.terminal_loop import _TerminalLoop
@@ -40,15 +44,45 @@ def test_ctrl_c_twice_quits_also_if_the_second_one_comes_before_the_next_prompt(
 
         count = 0
 
-        def read(self, is_interrupted: Callable[[], bool]) -> str:
-            assert not is_interrupted() or self.count
+        def read(self, begin: Callable[[], bool]) -> str:
+            assert not begin() or self.count
             self.count += 1
             if self.count == 2:
                 stop.request()
-                assert is_interrupted()
+                assert begin()
             raise KeyboardInterrupt
 
     line = Line()
     _TerminalLoop(state, cast("InputLine", line)).run()
     assert line.count == 2
     assert capsys.readouterr().err.count("Press Ctrl-C again to quit.") == 1
+
+
+def test_an_agent_that_ends_just_before_the_prompt_is_announced_with_it(
+    state: TerminalState, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent = AgentType("helper", "", "")
+    runs = [SubagentRun(number, agent, f"task {number}", SessionBudget()) for number in (1, 2, 3)]
+    said = list[int]()
+
+    class Line:
+        """One agent ends when the prompt has its keys, two before."""
+
+        is_waiting = False
+
+        def read(self, begin: Callable[[], bool]) -> str:
+            end(runs[1])
+            self.is_waiting = True
+            begin()
+            end(runs[2])
+            said.extend(map(int, re.findall(r"task (\d)", capsys.readouterr().err)))
+            raise EOFError
+
+    def end(run: SubagentRun) -> None:
+        state.prepared.subagents.unread.append(run)
+        loop.announce_agent(run)
+
+    loop = _TerminalLoop(state, cast("InputLine", Line()))
+    end(runs[0])
+    loop.run()
+    assert said == [1, 2, 3]

@@ -294,7 +294,8 @@ def test_an_agent_that_ends_in_the_background_does_not_disturb_what_is_typed(
         session.type("And")
         session.wait_for("> And")
         (bakery / "go").touch()
-        session.wait_for("general-purpose 1 has finished: Look.")
+        end = "general-purpose 1 has finished: Look."
+        session.wait_until(lambda screen: "> And" in screen.partition(end)[2])
         session.type(" now?\r")
         session.wait_for("> And now?")
         session.wait_for("So there is nothing.")
