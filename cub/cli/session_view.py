@@ -29,7 +29,7 @@ from cub.agent.events import (
 )
 from cub.agent.model import TextDelta
 from cub.agent.session_budget import SessionBudget
-from cub.agent.tools.bash import BASH
+from cub.agent.tools.bash import BASH, SUCCESS
 from cub.cli import output
 from cub.cli.markdown_lines import MARKS, PLAIN_MARKS, MarkdownLines
 from cub.cli.spinner import Spinner
@@ -158,8 +158,9 @@ class SessionView:
         """Yield why a call failed, or what it changed, unless a person was asked about that."""
         if event.result.is_error:
             lines = [add_style(find_first_line(event.result.text), "red")]
-        elif self._streams_text and event.call.name == BASH.name:
-            lines = [add_style(line, "dim") for line in _cut_output(event.result.text)]
+        elif event.call.name == BASH.name:
+            cut = _cut_output(event.result.text, MAX_OUTPUT_LINES * self._streams_text)
+            lines = [add_style(line, "dim") for line in cut]
         elif event.call.id in self._asked_ids:
             lines = []
         else:
@@ -184,12 +185,18 @@ def _name_work(event: SessionEvent) -> str:
     return ""
 
 
-def _cut_output(text: str) -> list[str]:
-    """Return the last lines of a command's output, after a line that counts the others."""
+def _cut_output(text: str, limit: int) -> list[str]:
+    """Return the last lines of a command's output, after a line that counts the others.
+
+    If the command failed, the first one says how; it is all that is shown with a limit of 0.
+    """
     lines = [line for line in text.splitlines() if line.strip()]
-    more = len(lines) - MAX_OUTPUT_LINES
-    cut = [f"… {more:,} more lines"] if more > 0 else []
-    return cut + [truncate_text(line, _MAX_OUTPUT_CHARS) for line in lines[-MAX_OUTPUT_LINES:]]
+    failure = [] if SUCCESS in lines[:1] else lines[:1]
+    del lines[: len(failure)]
+    more = len(lines) - limit
+    cut = [f"… {more:,} more lines"] if limit and more > 0 else []
+    shown = (truncate_text(line, _MAX_OUTPUT_CHARS) for line in lines[max(0, more) :])
+    return [*failure, *cut, *shown]
 
 
 def _describe_details(event: SessionEvent) -> Iterator[str]:

@@ -18,6 +18,7 @@ from cub.agent.events import (
     TurnEnd,
 )
 from cub.agent.model import TextDelta
+from cub.agent.tools.bash import SUCCESS
 from cub.cli.session_view import MAX_OUTPUT_LINES, MAX_PREVIEW_LINES, SessionView
 from cub.tokens import TokenUsage
 from tests.cli.terminal import in_terminal
@@ -102,11 +103,27 @@ def test_a_stop_is_not_reported_for_each_call(capsys: Capture) -> None:
 
 
 def test_of_a_command_the_end_of_the_output_is_shown(capsys: Capture) -> None:
-    text = "\n".join(["", *map(str, range(8)), ""])
+    text = "\n".join([SUCCESS, "", *map(str, range(8)), ""])
     asked = Question(call(1, "Bash"), "", "reason", "", lambda _: None)
     _, err = show(capsys, [start(1, "Bash"), asked, end(1, text, name="Bash")], streams=True)
-    assert err == ["Bash file1", "  … 3 more lines", "  3", "  4", "  5", "  6", "  7"]
+    assert err == ["Bash file1", "  … 4 more lines", "  3", "  4", "  5", "  6", "  7"]
     assert len(err) == MAX_OUTPUT_LINES + 2
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_of_a_command_that_failed_the_exit_code_is_always_shown(
+    capsys: Capture, streams: bool
+) -> None:
+    failed = "The command exited with code 3."
+    text = "\n".join([failed, *map(str, range(8))])
+    _, err = show(capsys, [start(1, "Bash"), end(1, text, name="Bash")], streams=streams)
+    output = ["  … 3 more lines", "  3", "  4", "  5", "  6", "  7"]
+    assert err == ["Bash file1", f"  {failed}", *output * streams]
+
+
+def test_without_text_a_command_that_succeeds_has_no_more_lines(capsys: Capture) -> None:
+    _, err = show(capsys, [start(1, "Bash"), end(1, f"{SUCCESS}\n0", name="Bash")])
+    assert err == ["Bash file1"]
 
 
 def test_what_a_sub_agent_does_has_its_name(capsys: Capture) -> None:

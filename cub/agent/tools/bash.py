@@ -14,6 +14,7 @@ from cub.masking import mask_text
 from cub.processes.command import CommandSpec, TimeLimits
 from cub.processes.runner import run_and_capture
 
+SUCCESS = "The command exited with code 0."  # the first line of a result
 MAX_CHARS = 30_000
 MAX_SECONDS = 600
 _MIN_MILLISECONDS = 10_000  # 3600 may be an hour or 3.6 seconds; nobody waits for hours
@@ -66,7 +67,7 @@ def run_shell_command(arguments: BashArguments, context: ToolContext) -> ToolOut
     failure = describe_failure(captured.result, seconds)
     if captured.result.start_error:
         raise ToolError(f"the shell {failure}")
-    end = f"The command {failure or 'exited with code 0'}."
+    end = f"The command {failure}." if failure else SUCCESS
     text = to_plain_text(captured.out.decode("utf-8", "replace")).rstrip()
     return ToolOutput(f"{end}\n{_cut_middle(mask_text(text), captured.total)}".rstrip())
 
