@@ -87,7 +87,9 @@ def describe_call(question: Question) -> Iterator[str]:
     old, content = (get_text(call.arguments, key) for key in ("old_string", "content"))
     new = get_text(call.arguments, "new_string") or content
     if old or new:
-        hunks = format_hunks(f"{old}\n".encode(), f"{new}\n".encode())
+        # A part of a line is shown as a line; nothing is not shown as an empty one.
+        end = "\n" * any(text and not text.endswith("\n") for text in (old, new))
+        hunks = format_hunks(*((f"{text}{end}" if text else "").encode() for text in (old, new)))
         yield from (output.style_diff_line(line) for line in hunks if not line.startswith("@@"))
     elif not question.text and call.arguments:
         text = json.dumps(call.arguments, indent=2, ensure_ascii=False)
