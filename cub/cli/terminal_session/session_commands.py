@@ -113,7 +113,7 @@ def _describe_message(message: Message) -> tuple[str, str]:
 def retry_prompt(state: TerminalState, _: str) -> str:
     """Return the last prompt, and take it with all that followed out of the conversation."""
     if not state.prompts:
-        raise UsageError("no prompt was sent yet", hint="press Up for those of earlier sessions")
+        raise UsageError("no prompt was sent yet", hint="press Up for earlier prompts")
     prompt, session = state.prompts.pop(), state.session
     numbers = [n for n, one in enumerate(session.messages) if one.text == prompt]
     if numbers:  # else it was summarized
@@ -171,7 +171,8 @@ def change_permissions(state: TerminalState, words: str) -> None:
         change, rest = _set_mode, verb
     if change is None or not rest:
         hint = "write `/permissions mode MODE`, or `allow`, `deny`, or `remove` with a RULE"
-        raise UsageError(f"unknown change of permissions {words!r}", hint=hint)
+        missing = f"missing {'MODE' if verb == 'mode' else 'RULE'}"
+        raise UsageError(missing if change else f"unknown change {words!r}", hint=hint)
     change(state, rest)
 
 

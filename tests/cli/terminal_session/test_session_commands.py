@@ -169,10 +169,15 @@ def test_rules_are_added_saved_and_removed(
 
 
 @pytest.mark.parametrize(
-    "words", ["mode all", "allow", "allow Bsh(ls)", "remove Bash", "what ever", "mode"]
-)
-def test_a_change_of_permissions_that_makes_no_sense_is_refused(enter: Type, words: str) -> None:
-    with pytest.raises(CubError):
+    ("words", "message"),
+    [("mode all", "unknown mode"), ("allow", "missing RULE"), ("allow Bsh(ls)", "unknown tool"),
+     ("remove Bash", "there is no rule"), ("what ever", "unknown change"),
+     ("mode", "missing MODE")],
+)  # fmt: skip
+def test_a_change_of_permissions_that_makes_no_sense_is_refused(
+    enter: Type, words: str, message: str
+) -> None:
+    with pytest.raises(CubError, match=message):
         enter(f"/permissions {words}")
 
 
