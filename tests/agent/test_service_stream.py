@@ -208,10 +208,11 @@ def test_a_server_that_falls_silent_has_failed(service: Service) -> None:
 
 
 def test_a_server_that_is_not_there_has_failed(service: Service) -> None:
-    with ModelServer() as server:
-        model = service.connect(server)
-    with pytest.raises(ModelError, match="can't be reached") as caught:
-        ask(model)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # it does not listen, and nobody else gets its number
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}{service.path}"
+        with pytest.raises(ModelError, match="can't be reached") as caught:
+            ask(service.open(ModelEndpoint("m", address, KEY)))
     assert (caught.value.kind, caught.value.is_retryable) == ("service", True)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from cub.place import merge_recovery
 from cub.place.acceptance import Acceptance, accept_commit
 from cub.place.checkout import find_checkout
 from cub.place.merge_recovery import remove_stale_locks
@@ -281,9 +282,13 @@ def test_a_lock_of_a_git_at_work_stays(project: Path, lock: Path) -> None:
         git_at_work.kill()
 
 
-def test_a_lock_that_is_let_go_meanwhile_is_waited_for(project: Path, lock: Path) -> None:
-    other = threading.Timer(0.05, lock.rename, [lock.with_name("index")])
-    other.start()
+def test_a_lock_that_is_let_go_meanwhile_is_waited_for(
+    project: Path, lock: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sleep(_: float) -> None:
+        lock.rename(lock.with_name("index"))
+
+    clock = SimpleNamespace(monotonic=time.monotonic, sleep=sleep)
+    monkeypatch.setattr(merge_recovery, "time", clock)
     remove_locks(project)
-    other.join()
     assert (project / ".git" / "index").exists()
