@@ -127,7 +127,7 @@ _FAILURES = [
     (Reply(status=403, message="not for you"), "auth", "not for you", False),
     (Reply(status=404, message="model: no-such"), "harness_setup", "model: no-such", False),
     (Reply(status=429, message="Slow down.", headers={"retry-after": "3600"}),
-     "rate_limited", "Slow down.", False),
+     "rate_limited", "Slow down", False),
     (Reply(body="<html>hello</html>", headers={"retry-after": "0"}), "service_failed", "", False),
     (Reply("All is well."), "no_changes", "", True),
     (Reply(stop_reason="refusal"), "harness_exit", "refused", True),
