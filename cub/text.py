@@ -55,9 +55,15 @@ def suggest_known(key: str, known: Iterable[str]) -> str:
     return f"did you mean {similar}?" if similar else f"choose from {', '.join(known)}"
 
 
-def list_similar(key: str, candidates: Iterable[str], limit: int = 3) -> list[str]:
-    """Return at most `limit` known keys that `key` may be a misspelling of, the nearest first."""
+def list_similar(
+    key: str, candidates: Iterable[str], limit: int = 3, likeness: float = 0.6
+) -> list[str]:
+    """Return at most `limit` known keys that `key` may be a misspelling of, the nearest first.
+
+    `likeness` is the least ratio that counts, from 0 to 1.
+    """
     from difflib import get_close_matches
 
     names = {name.replace("_", "-"): name for name in candidates}
-    return [names[near] for near in get_close_matches(key.replace("_", "-"), names, limit)]
+    found = get_close_matches(key.replace("_", "-"), names, limit, likeness)
+    return [names[near] for near in found]

@@ -16,8 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from cub.agent.shell_commands import (
-    UNKNOWN,
-    UNKNOWN_TEXT,
+    ANY_UNKNOWN,
     CommandLine,
     FileUse,
     Redirection,
@@ -48,7 +47,6 @@ _MAX_WORDS = 20  # of a command in a line that can't be parsed
 _MAX_FILES = 200  # of a pattern such as *.py
 _MAX_WILD_PARTS = 2  # of a path: more of them may search the whole disk
 _MAX_FOLDERS = 8
-_ANY_UNKNOWN = re.compile(f"[{UNKNOWN}{UNKNOWN_TEXT}]")
 _NO_FILE = re.compile(r"/dev/(?:null|zero|stdin|stdout|stderr|fd/\d+)(?:/\.?\*)?")
 _NEEDS_QUOTES = re.compile(r"[\s'\"\\]")
 _KNOWN_FOLDER = re.compile(r"\$(?:\{?(HOME|PWD)\}?|\(pwd\))(?=\"?/)")
@@ -99,7 +97,7 @@ def find_possible_commands(text: str) -> CommandLine:
             loose = line.loose_words
             commands += (ShellCommand(loose[at : at + _MAX_WORDS]) for at in range(len(loose)))
             files += (Redirection(word, "argument") for word in loose)
-        elif words := tuple(filter(None, (_ANY_UNKNOWN.sub("", word) for word in part.words))):
+        elif words := tuple(filter(None, (ANY_UNKNOWN.sub("", word) for word in part.words))):
             commands.append(part._replace(words=words))
             files += _list_files(part)
             inner += list_inner_commands(words)
@@ -137,7 +135,7 @@ def find_coverage(
             return f"{_name_part(command, line)} needs approval", []
         if not is_ruled or command.program in FILTERS.keys() - WRITERS:
             files += _list_files(command)
-    if unknown := next((file for file in files if _ANY_UNKNOWN.search(file.path)), None):
+    if unknown := next((file for file in files if ANY_UNKNOWN.search(file.path)), None):
         use = "writes" if unknown.is_write else "reads"
         return f"cub can't determine which file it {use}", []
     return "", list(_resolve_files(files, line.commands, folder))
@@ -168,8 +166,8 @@ def is_harmless(command: ShellCommand) -> bool:
     if name in HARMLESS:
         return re.fullmatch(HARMLESS[name], " ".join(words[1:]), re.DOTALL) is not None
     if name == "cd":
-        return len(words) == 2 and not _ANY_UNKNOWN.search(words[1]) and words[1][:1] != "-"
-    is_known = name in FILTERS and not any(map(_ANY_UNKNOWN.search, words))
+        return len(words) == 2 and not ANY_UNKNOWN.search(words[1]) and words[1][:1] != "-"
+    is_known = name in FILTERS and not any(map(ANY_UNKNOWN.search, words))
     if not is_known or find_risks(command) or find_options(words[1:], FILTERS[name].follows):
         return False
     scripts, _ = list_operands(words, FILTERS[name])
@@ -208,7 +206,7 @@ def _list_run_texts(line: CommandLine) -> Iterator[str]:
     """Yield the texts that a shell of the line may read as commands."""
     if not any(
         command.program in _RUNS_OUTPUT
-        or _ANY_UNKNOWN.match(command.words[0])
+        or ANY_UNKNOWN.match(command.words[0])
         or any(word in SHELLS for word in command.words)
         for command in line.commands
     ):
@@ -259,7 +257,7 @@ def _list_files(command: ShellCommand) -> Iterator[Redirection]:
     if not paths and (program in ("ls", "find", "tree", "du") or _reads_directory(command)):
         paths = ["."]
     if program in HARMLESS:  # they may list files
-        paths = [one for one in paths if glob.has_magic(one) and not _ANY_UNKNOWN.search(one)]
+        paths = [one for one in paths if glob.has_magic(one) and not ANY_UNKNOWN.search(one)]
     if reader or program in (*COPIERS, *HARMLESS) or (program == "cd" and len(words) == 2):
         yield from (Redirection(path) for path in paths)
     if program == "diff":  # of two directories, it reads what is in both

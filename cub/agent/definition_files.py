@@ -18,7 +18,7 @@ from cub.context.text_reader import TextReader
 from cub.edit.plan import PlanWarning
 from cub.errors import CubError
 from cub.source_text import decode_source
-from cub.text import join_first
+from cub.text import join_first, list_similar
 
 T = TypeVar("T")
 SKILL_FILE = "SKILL.md"
@@ -107,15 +107,13 @@ class DefinitionFile:
 
         Others are no mistake: people share these files with agents that have more tools.
         """
-        from difflib import get_close_matches
-
         tools = {name.lower(): name for name in known}
         names = dict.fromkeys(rule.partition("(")[0] for rule in rules)
         # Those of MCP servers are not known yet.
         unknown = [name for name in names if name not in known and not name.startswith("mcp__")]
         near = dict[str, str]()
         for name in unknown:
-            for similar in get_close_matches(name.lower(), tools, 1, _MIN_LIKENESS):
+            for similar in list_similar(name.lower(), tools, 1, _MIN_LIKENESS):
                 near[name] = tools[similar]
         allows_none = len(unknown) == len(names)
         if wrong := unknown if allows_none else list(near):

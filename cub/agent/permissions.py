@@ -21,7 +21,7 @@ from cub.json_values import JsonObject
 # `accept-edits` allows edits in the project, `plan` nothing but to read, `bypass` everything that
 # no rule denies.
 PermissionMode = Literal["ask", "accept-edits", "plan", "bypass"]
-_READING_GIT = ("git status *", "git diff *", "git log *", "git show *", "git blame *")
+_PLAN_PATTERNS = ("git status *", "git diff *", "git log *", "git show *", "git blame *")
 _MAX_KNOWN_BYTES = 64 * 1024 * 1024  # Read takes no larger file
 _JUDGED_ELSEWHERE: ToolEffect = "agent"  # each of its calls is decided on
 
@@ -56,7 +56,7 @@ class Permissions:
             return Decision("allow")
         if self.mode == "plan" and not tool.is_harmless:
             is_command = tool.effect == "command"
-            if is_command and self._decide_command(target, _READING_GIT).answer == "allow":
+            if is_command and self._decide_command(target, _PLAN_PATTERNS).answer == "allow":
                 return self._decide_by_rules(target)
             return Decision("deny", "the mode is plan: propose the change instead of making it")
         return Decision("allow") if self.mode == "bypass" else self._decide_by_rules(target)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FileUse = Literal["read", "append", "write", "argument"]
 UNKNOWN = "\ue000"  # one word, several, or none
 UNKNOWN_TEXT = "\ue002"  # a part of one word: it was in quotes
+ANY_UNKNOWN = re.compile(f"[{UNKNOWN}{UNKNOWN_TEXT}]")
 _QUOTED = "\ue001"  # in front of a character that quotes or a backslash have made an ordinary one
 _EMPTY = "\ue003"  # a word, or a part of one, that is two quotes
 _MAX_BYTES = 20_000

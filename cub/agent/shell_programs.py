@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from cub.agent.shell_commands import UNKNOWN, UNKNOWN_TEXT, ShellCommand
+from cub.agent.shell_commands import ANY_UNKNOWN, UNKNOWN, UNKNOWN_TEXT, ShellCommand
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash"))
 # They run a text, which may be any of their arguments, or all of them together.
@@ -228,7 +228,7 @@ def reads_by_git(command: ShellCommand, *, content: bool = True) -> bool:
     options = {*words[1:at]} - {"--no-pager", "-P", "-C", *list_git_folders(command)}
     return (
         not options
-        and not any(UNKNOWN in word or UNKNOWN_TEXT in word for word in words)
+        and not any(map(ANY_UNKNOWN.search, words))
         and not find_options(words[at + 1 :], _GIT_FILES, command.patterns)
         and re.fullmatch(_READING_GIT[name], " ".join(words[at + 1 :]), re.DOTALL) is not None
     )

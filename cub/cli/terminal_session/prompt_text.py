@@ -19,6 +19,7 @@ from cub.processes.runner import RunningCommand
 from cub.text import cut_middle
 
 _MENTION = re.compile(r'(?<!\S)@(?:"(?P<quoted>[^"\n]+)"|(?P<path>[^\s"]+))')
+_END_MARKS = ".,;:!?)'"  # that may end the sentence
 _MAX_CHARS = 100_000  # of all files of a prompt; the model reads more by itself
 _MAX_OUTPUT = 30_000  # characters of a command, for the model
 _MAX_COLLECTED = 4_000_000
@@ -31,19 +32,21 @@ def find_mentions(text: str, context: ToolContext) -> list[str]:
     A name that is not there is a word such as `@property`, and no mention.
     """
     found = list[str]()
-    for match in _MENTION.finditer(text):
-        name = match["quoted"] or match["path"]
-        spellings = [name, name.rstrip(".,;:!?)'")]  # a mark may end the sentence
+    for name in _list_names(text):
+        spellings = [name, name.rstrip(_END_MARKS)]
         found += [one for one in spellings if _exists(one, context)][:1]
     return list(dict.fromkeys(found))
 
 
 def find_missing_files(text: str, context: ToolContext) -> list[str]:
     """Return the paths after @ that are not there, while their directories are: mistyped ones."""
-    names = (match["quoted"] or match["path"] for match in _MENTION.finditer(text))
-    paths = {name.rstrip(".,;:!?)'") for name in names if "/" in name.strip("/")}
+    paths = {name.rstrip(_END_MARKS) for name in _list_names(text) if "/" in name.strip("/")}
     missing = (path for path in paths if not _exists(path, context))
     return sorted(path for path in missing if _exists(path.rpartition("/")[0], context))
+
+
+def _list_names(text: str) -> list[str]:
+    return [match["quoted"] or match["path"] for match in _MENTION.finditer(text)]
 
 
 def _exists(name: str, context: ToolContext) -> bool:
